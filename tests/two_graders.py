@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import retrieval_metrics as rm
-from retrieval_metrics.datasets.labels import Scale
+from retrieval_metrics.datasets.rubric import Scale
 
 RANDOM = np.random.default_rng(4)
 

@@ -19,9 +19,9 @@ from retrieval_metrics.datasets.evaluate_with_labels import evaluate_with_labels
 from retrieval_metrics.datasets.evaluation_set import EvaluationSet as EvaluationSet
 from retrieval_metrics.datasets.generate import agenerate_questions as agenerate_questions
 from retrieval_metrics.datasets.generate import generate_questions as generate_questions
-from retrieval_metrics.datasets.labels import Label as Label
+from retrieval_metrics.datasets.label import Label as Label
 from retrieval_metrics.datasets.labels import Labels as Labels
-from retrieval_metrics.datasets.llm_client import Model as Model
+from retrieval_metrics.datasets.llm_model import Model as Model
 from retrieval_metrics.datasets.matches import match as match
 from retrieval_metrics.datasets.pool import pool as pool
 from retrieval_metrics.datasets.prompts import QuestionPrompts as QuestionPrompts

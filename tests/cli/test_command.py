@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 from retrieval_metrics.cli.command import Command
-from retrieval_metrics.cli.main import COMMANDS
+from retrieval_metrics.cli.command_help import COMMANDS
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.cli.main import COMMANDS, main
+from retrieval_metrics.cli.command_help import COMMANDS
+from retrieval_metrics.cli.main import main
 
 
 def evaluation(files: list[str], metrics: list[str], rules: str = "standard") -> rm.Evaluation:
@@ -81,38 +82,6 @@ def test_help_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:
             main([command, "--help"])
         assert stopped.value.code == 0
         assert "examples:" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("call", "target"),
-    [
-        ("evaluate {q} {r} -m mrr -o {q}", "small.qrels"),
-        ("evaluate {q} {r} -m mrr --save {link}", "small.run"),
-        ("evaluate {q} {r} -m mrr --report {hard}", "small.run"),
-        ("evaluate {q} name={r} other={r} -m mrr -o {r}", "small.run"),
-        ("compare {q} a={r} b={r} -m mrr --save {r}", "small.run"),
-        ("audit {q} {r} -m mrr -o {link}", "small.run"),
-        ("convert run {r} {link}", "small.run"),
-    ],
-)
-def test_no_output_replaces_an_input(
-    files: list[str], tmp_path: Path, call: str, target: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "link").symlink_to(files[1])
-    (tmp_path / "hard").hardlink_to(files[1])
-    names = {"q": files[0], "r": files[1], "link": tmp_path / "link", "hard": tmp_path / "hard"}
-    before = (tmp_path / target).read_text()
-    assert main(call.format(**names).split()) == 2
-    assert "is one of the files that are read, and it is the same file" in capsys.readouterr().err
-    assert (tmp_path / target).read_text() == before
-
-
-def test_two_outputs_are_two_files(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    twice = str(tmp_path / "both")
-    assert main(["evaluate", *files, "-o", twice, "--save", str(tmp_path / "x" / ".." / "both")]) == 2
-    assert "is also written, and it is the same file" in capsys.readouterr().err
-    assert not (tmp_path / "both").exists()
-    assert main(["evaluate", *files, "-m", "mrr", "-o", "/dev/null", "--report", "/dev/null"]) == 0
 
 
 def test_an_interrupt_while_the_program_starts_is_one_line(

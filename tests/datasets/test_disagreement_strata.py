@@ -8,7 +8,7 @@ import pytest
 import retrieval_metrics as rm
 from graded_systems import MODEL, QUERIES, RUNS, TRUTH, estimate
 from retrieval_metrics.datasets.disagreement_strata import choose_first_stratum
-from retrieval_metrics.datasets.labels import Scale
+from retrieval_metrics.datasets.rubric import Scale
 
 
 @pytest.mark.parametrize(

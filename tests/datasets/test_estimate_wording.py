@@ -11,15 +11,15 @@ from graded_systems import MODEL, PEOPLE, QUERIES, QUESTIONS, RUNS, SAMPLE, TRUT
 from retrieval_metrics.datasets.estimate_wording import gap_notes, look_note, model_graders_note
 from retrieval_metrics.datasets.evaluate_with_labels import Look
 from retrieval_metrics.datasets.graded_sample import SampleGaps, UngradedDocuments
-from retrieval_metrics.datasets.labels import Scale
+from retrieval_metrics.datasets.rubric import Scale
 
 GOLDEN = Path(__file__).parent / "golden" / "estimate_wording.txt"
-NO_GAPS = SampleGaps(n_outside_sample=0, queries_without_grade=(), n_without_model=0, n_ungraded_documents=())
+NO_GAPS = SampleGaps(n_outside_sample=0, queries_without_grade=(), n_without_model=0, ungraded_documents=())
 GAPS = SampleGaps(
     n_outside_sample=90,
     queries_without_grade=("q1", "q2"),
     n_without_model=1,
-    n_ungraded_documents=(UngradedDocuments("people", 12, 1_200, 10), UngradedDocuments("the model", 0, 3_000, 10)),
+    ungraded_documents=(UngradedDocuments("people", 12, 1_200, 10), UngradedDocuments("the model", 0, 3_000, 10)),
 )
 
 

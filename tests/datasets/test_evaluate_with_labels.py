@@ -11,7 +11,7 @@ import pytest
 
 import retrieval_metrics as rm
 from graded_systems import MODEL, PEOPLE, QUERIES, QUESTIONS, RUNS, SAMPLE, TRUTH, estimate
-from retrieval_metrics.datasets.labels import Scale
+from retrieval_metrics.datasets.rubric import Scale
 
 
 def test_it_finds_the_truth_where_the_model_alone_is_biased() -> None:

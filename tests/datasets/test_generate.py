@@ -218,14 +218,6 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert first.prompts.total() + second.prompts.total() <= uninterrupted.prompts.total() + 4
 
 
-def test_the_seed_decides_which_passages_are_asked_about() -> None:
-    def generate(seed: int) -> rm.EvaluationSet:
-        return rm.generate_questions(topics(), ScriptedModel(), 12, seed=seed, checks=()).questions
-
-    assert generate(3) == generate(3)
-    assert generate(3).queries != generate(4).queries
-
-
 @pytest.mark.asyncio
 async def test_the_asynchronous_twin_takes_an_asynchronous_model() -> None:
     script = ScriptedModel()

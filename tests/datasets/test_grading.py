@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.datasets.labels import RUBRIC
+from retrieval_metrics.datasets.rubric import RUBRIC
 
 QUERIES: dict[Any, str] = {f"question-{number}": f"What is said about subject {number}?" for number in range(6)}
 CORPUS: dict[Any, str] = {

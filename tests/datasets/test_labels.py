@@ -1,7 +1,6 @@
 """Grades of several people: what they agree on, what they do not, and what becomes of it."""
 
 import json
-import math
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from two_graders import ADA, ADA_GRADES, BEN, PAIRS, label_by_rubric
-
-PLAIN: dict[str, Any] = {"query": "q", "document": "d", "grade": 1, "grader": "Ada"}
+from two_graders import ADA, ADA_GRADES, BEN, PAIRS
 
 
 def test_conflicts_are_never_averaged_silently() -> None:
@@ -64,25 +61,6 @@ def test_who_cannot_tell_gives_no_grade() -> None:
     assert labels.quotes == {"q2": {rm.Quote("the words"): 2.0}}
 
 
-@pytest.mark.parametrize(
-    ("entries", "error"),
-    [
-        ({"grade": math.nan}, "not finite"),
-        ({"grade": "2"}, "must have a number"),
-        ({"grade": True}, "must have a number"),
-        ({"grader": " "}, "must have the name of its grader"),
-        ({"kind": "robot"}, "'human' or 'model'"),
-        ({"query": 1.5}, "must be str or int"),
-        ({"reason": 3}, "text as its reason"),
-        ({"quotes": "words"}, "a list of texts"),
-        ({"date": "yesterday"}, "written as 2026-05-31"),
-    ],
-)
-def test_labels_are_checked(entries: dict[str, Any], error: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=error):
-        rm.Label(**{**PLAIN, **entries})
-
-
 def test_labels_are_loaded_as_they_were_saved(tmp_path: Path) -> None:
     labels = rm.Labels(
         [
@@ -127,48 +105,6 @@ def test_judgments_of_pieces_are_no_labels() -> None:
         ADA.agreement({"elsewhere": {"d": 1}})
 
 
-def test_a_rubric_says_from_which_grade_a_document_is_relevant(tmp_path: Path) -> None:
-    labels = label_by_rubric({"q": {"d1": 1, "d2": 1, "d3": 3}, "r": {"d1": 2, "d2": 0}})
-    run = {"q": ["d1", "d2", "d3"], "r": ["d2", "d1"]}
-    labels.save(tmp_path / "labels.json")
-    for variant in (
-        labels,
-        rm.load(tmp_path / "labels.json"),
-        labels.from_grader("Ada"),
-        labels.for_queries("qr"),
-        labels.merge(),
-    ):
-        evaluation = rm.evaluate(variant.qrels, run, ["mrr", "hit_rate@1", "precision(rel=1)@2", "ndcg@3"])
-        assert list(evaluation.means) == ["mrr(rel=2)", "hit_rate(rel=2)@1", "precision(rel=1)@2", "ndcg@3"]
-        assert evaluation.means["mrr"] == evaluation.means["mrr(rel=2)"] == pytest.approx((1 / 3 + 1 / 2) / 2)
-        assert evaluation.means["hit_rate@1"] == 0
-        assert evaluation.means["precision(rel=1)@2"] == 0.75
-    assert rm.evaluate(dict(labels.qrels), run, "mrr").means["mrr"] == 0.75  # as judgments of unknown origin
-    questions = rm.EvaluationSet({"q": "a?", "r": "b?"}, labels.qrels)
-    assert rm.evaluate(questions, run, "mrr").means["mrr"] == pytest.approx(5 / 12)
-    comparison = rm.compare(labels.qrels, {"one": run, "other": {"q": ["d3"], "r": ["d1"]}}, "mrr")
-    assert comparison.difference("mrr", "other", "one").mean == pytest.approx(7 / 12)
-    assert "relevant: from grade 2" in str(labels)
-
-
-def test_grades_that_are_not_on_the_scale_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"Ada graded document 'd1' for query 'q' 4, but the grades .* 0, 1, 2, 3"):
-        label_by_rubric({"q": {"d1": 4}})
-    label_by_rubric({"q": {"d1": 3}}).save(tmp_path / "labels.json")
-    content = json.loads((tmp_path / "labels.json").read_text())
-    del content["digest"]
-    content["labels"][0]["grade"] = 30
-    (tmp_path / "labels.json").write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="graded document 'd1' for query 'q' 30"):
-        rm.load(tmp_path / "labels.json")
-    content["scale"]["relevant_from"] = 0
-    (tmp_path / "labels.json").write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="relevant_from must be one of the grades 1, 2, 3, got 0"):
-        rm.load(tmp_path / "labels.json")
-    with pytest.raises(ValueError, match="different rubrics"):
-        label_by_rubric({"q": {"d1": 1}}).merge(label_by_rubric({"q": {"d1": 1}}, "Ben", 1))
-
-
 def test_labels_without_a_scale_take_none_from_others() -> None:
     ruled = rm.Labels.from_qrels({"q": {"a": 3, "b": 1}}, grader="Ada", relevant_from=2)
     bare = rm.Labels.from_qrels({"q": {"c": 1}}, grader="old")
@@ -182,11 +118,6 @@ def test_labels_without_a_scale_take_none_from_others() -> None:
     assert bare.merge(rm.Labels.from_qrels({"q": {"d": 5}}, grader="older")).scale is None
     with pytest.raises(ValueError, match="graded document 'c' for query 'q' 5, but the grades of the rubric are"):
         rm.Labels.from_qrels({"q": {"c": 5}}, grader="old", relevant_from=2)
-
-
-def test_one_person_stays_one_whatever_spaces_stand_around_the_name() -> None:
-    labels = rm.Labels([rm.Label(query="q", document="d", grade=2, grader=name) for name in ("Ada", " Ada ")])
-    assert labels.graders == ("Ada",)
 
 
 @pytest.mark.parametrize(

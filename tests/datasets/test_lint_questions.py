@@ -4,6 +4,7 @@ import pytest
 
 import retrieval_metrics as rm
 from lint_cases import VAULT, find_queries, lint
+from retrieval_metrics.datasets.lint_questions import find_longest_shared_run
 from words_apart import evidence, text
 
 
@@ -95,3 +96,11 @@ class TestSingleQuestions:
     def test_an_echo(self, question: str, answer: str, expected: list[tuple[int, float]]) -> None:
         echoes = evidence("echo", {"q1": question}, {"q1": ["a"]}, {"a": answer})
         assert [(echo["longest_run"], echo["share"]) for echo in echoes] == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "run"),
+    [("a b c", "x a b", (0, 2)), ("a b c", "c", (2, 1)), ("a", "b", (0, 0)), ("", "a", (0, 0))],
+)
+def test_the_longest_run_that_two_texts_share(left: str, right: str, run: tuple[int, int]) -> None:
+    assert find_longest_shared_run(left.split(), right.split()) == run

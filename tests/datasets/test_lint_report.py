@@ -8,7 +8,7 @@ import pytest
 
 import retrieval_metrics as rm
 from lint_cases import CORPUS, QRELS, QUERIES, VAULT, find_queries, lint
-from retrieval_metrics.datasets.lint_report import COLUMNS, MEANING
+from retrieval_metrics.datasets.lint_report import COLUMNS, FINDING_KINDS
 
 
 class TestResult:
@@ -58,5 +58,5 @@ class TestResult:
         assert result.fixed().qrels == {"q1": {"vault": 1}, "q2": {"coffee": 2}, "q3": {"travel": 1}}
 
     def test_every_name_has_a_meaning_in_the_order_of_severity(self) -> None:
-        severities = [severity for severity, _ in MEANING.values()]
+        severities = [kind.severity for kind in FINDING_KINDS.values()]
         assert severities == sorted(severities, key=("error", "warning", "note").index)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import retrieval_metrics as rm
 from retrieval_metrics.datasets import lint_wording as wording
-from retrieval_metrics.datasets.lint_report import MEANING, LintFinding
+from retrieval_metrics.datasets.lint_report import FINDING_KINDS, LintFinding
 
 GOLDEN = Path(__file__).parent / "golden" / "lint_wording.txt"
 QUESTION = "Who opens the vault at night?"
@@ -29,10 +29,10 @@ SENTENCES = [
     wording.format_few_sources({"a.md": 9}, 9, 1.0),
     wording.format_few_sources({"a.md": 9, "b.md": 3}, 12, 1.6),
     wording.format_too_few_questions(
-        metric="ndcg@10", difference=0.05, n_needed=(300, 1300), n_questions=40, spread=0.312, runs=[]
+        metric="ndcg@10", difference=0.05, needed_range=(300, 1300), n_questions=40, spread=0.312, runs=[]
     ),
     wording.format_too_few_questions(
-        metric="mrr", difference=0.1, n_needed=(30, 50), n_questions=4, spread=0.25, runs=["bm25", "dense"]
+        metric="mrr", difference=0.1, needed_range=(30, 50), n_questions=4, spread=0.25, runs=["bm25", "dense"]
     ),
     wording.format_forbidden(3, 2),
     wording.format_unanswerable(0),
@@ -99,6 +99,6 @@ def test_every_finding_has_a_sentence_or_several() -> None:
         "unanswered": ["unanswered_by_bm25", "unanswered_by_runs", "judgments_of_other_question"],
         "easy": ["easy_for_bm25", "easy_for_runs"],
     }
-    for finding in MEANING:
+    for finding in FINDING_KINDS:
         for sentence in sentences_by_finding.get(finding, [finding]):
             assert callable(getattr(wording, f"format_{sentence}"))

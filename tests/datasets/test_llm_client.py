@@ -154,25 +154,3 @@ async def test_cancelling_keeps_what_was_answered(tmp_path: Path) -> None:
     client = LlmClient(rm.Model(Model(), cache=cache, name="slow"))
     await client.ask(PROMPTS, length)
     assert client.calls.cached == 9
-
-
-@pytest.mark.parametrize(
-    ("wrong", "error", "message"),
-    [
-        ({"ask": "gpt"}, TypeError, "a model must be a function"),
-        ({"ask": None}, TypeError, "a model must be a function"),
-        ({"ask": Model}, TypeError, "a model must be a function"),
-        ({"workers": 0}, ValueError, "workers"),
-        ({"timeout": 0}, ValueError, "timeout"),
-        ({"retries": -1}, ValueError, "retries"),
-        ({"budget": 0}, ValueError, "budget"),
-        ({"budget": 1.5}, TypeError, "budget"),
-        ({"token_budget": -5}, ValueError, "token_budget"),
-        ({"count_tokens": 4}, TypeError, "count_tokens"),
-        ({"name": 3}, TypeError, "the name of a model must be a text, got 3"),
-        ({"name": " "}, TypeError, "the name of a model"),
-    ],
-)
-def test_what_is_wrong_is_said_before_the_model_is_asked(wrong: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        rm.Model(**{"ask": Model(), **wrong})

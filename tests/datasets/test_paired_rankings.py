@@ -17,8 +17,8 @@ def test_each_query_of_the_first_run_has_both_rankings() -> None:
 
 def test_the_first_documents_differ_by_what_they_are_and_by_their_order() -> None:
     (pair,) = pair_rankings({"q": ["a", "b", "c"]}, {"q": ["b", "a", "x"]}, "id").values()
-    assert (pair.has_other_first(2), pair.count_other_first(2)) == (True, 0)
-    assert (pair.has_other_first(3), pair.count_other_first(3)) == (True, 2)
+    assert (pair.has_changed_first(2), pair.count_changed_first(2)) == (True, 0)
+    assert (pair.has_changed_first(3), pair.count_changed_first(3)) == (True, 2)
 
 
 @pytest.mark.parametrize(

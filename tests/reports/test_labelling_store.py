@@ -12,7 +12,7 @@ import pytest
 import retrieval_metrics as rm
 from browsing import until
 from grading_page import ENTER, TAB, GradingPage
-from retrieval_metrics.datasets.labels import Scale
+from retrieval_metrics.datasets.rubric import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,10 +1,8 @@
-"""The arguments that commands share, what is wrong with several together, and what a shell completes."""
+"""The arguments that several commands share, and the completions that a shell offers for them."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import stat
 import sys
 from importlib import import_module
 from inspect import Parameter, signature
@@ -12,28 +10,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.atomic_write import STANDARD_OUTPUT
 from retrieval_metrics.cli.option_types import READING_KEYS, parse_memory_size, parse_metrics
 from retrieval_metrics.cli.output import FORMATS as OUTPUT_FORMATS
-from retrieval_metrics.cli.trec_eval_lines import is_known_metric, is_trec_eval_only
 from retrieval_metrics.files.formats import FORMATS
-from retrieval_metrics.files.saved_format import is_saved
 from retrieval_metrics.inputs.column_detection import ALLOWANCES, JUDGMENT_ROLES, RUN_ROLES
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 from retrieval_metrics.metrics.base.table import DEFINITIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 class Target(str):
-    """The name of a file that a command writes."""
+    """The path of a file that a command writes, apart from those that it reads."""
 
     __slots__ = ()
 
 
 def add_file_arguments(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
-    """Add the judgments and the runs."""
+    """Add the judgments and the run or runs.
+
+    Args:
+        parser: The parser of the command.
+        runs: How many runs there can be, as `nargs` of argparse; None for exactly one.
+    """
     parser.add_argument(
         "qrels",
         metavar="QRELS",
@@ -57,7 +57,7 @@ def add_metric_options(parser: argparse.ArgumentParser) -> None:
         metavar="METRIC",
         help=f"a metric such as ndcg@10; several with commas, or repeated (default: {','.join(rm.DEFAULT_METRICS)})",
     )
-    offer(option, sorted({*DEFINITIONS, *rm.DEFAULT_METRICS}))
+    offer_completions(option, sorted({*DEFINITIONS, *rm.DEFAULT_METRICS}))
     add_module_option(parser)
 
 
@@ -106,16 +106,18 @@ def add_match_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) -> None:
-    """Add the options for output, with further formats."""
+    """Add the options for output, among them `--report`; `formats` are offered beside the usual ones."""
     add_result_options(parser, formats)
     parser.add_argument("--report", type=Target, metavar="FILE", help="also write an HTML report to this file")
 
 
 def add_result_options(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) -> None:
-    """Add the options that say where a result is written, and how."""
-    usual = [name for name in OUTPUT_FORMATS if name != "trec_eval"]
+    """Add the options for where a result is written, and in which format: the usual ones and `formats`."""
+    file_formats = [name for name in OUTPUT_FORMATS if name != "trec_eval"]
     parser.add_argument(
-        "--format", choices=[*usual, *formats], help="default: that of FILE's extension, such as .csv, else text"
+        "--format",
+        choices=[*file_formats, *formats],
+        help="default: that of FILE's extension, such as .csv, else text",
     )
     parser.add_argument(
         "-o", "--output", type=Target, metavar="FILE", help="write to this file instead of the terminal"
@@ -159,10 +161,15 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
-    """Add the options for reading files."""
+    """Add the options for reading files.
+
+    Args:
+        parser: The parser of the command.
+        files: What the command reads: `"qrels"` and `"run"`.
+    """
     reading = parser.add_argument_group("reading files")
     for file in files:
-        number = "grade" if file == "qrels" else "score"
+        number_role = "grade" if file == "qrels" else "score"
         roles = JUDGMENT_ROLES if file == "qrels" else RUN_ROLES
         reading.add_argument(
             f"--{file}-format", choices=FORMATS, help=f"the format of {file.upper()}, if its name does not show it"
@@ -172,9 +179,10 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
             action="append",
             default=[],
             metavar="ROLE=NAME",
-            help=f"a column of {file.upper()}: query=..., document=..., {number}=...; {number}= if there is none",
+            help=f"a column of {file.upper()}: query=..., document=..., {number_role}=...; {number_role}= if there is "
+            "none",
         )
-        offer(option, [f"{role}=" for role in roles])
+        offer_completions(option, [f"{role}=" for role in roles])
     if files:
         reading.add_argument(
             "--allow",
@@ -194,17 +202,17 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
         "--reading",
         action="append",
         default=[],
-        type=_setting,
+        type=_parse_reading,
         metavar="KEY=VALUE",
         help="what is rarely needed: compression=RATIO and line=SIZE, beyond which a file is refused (default: "
         f"{rm.Limits().compression:g} and 64MB); progress=no, no bar for a large file; subset=NAME and split=NAME, of "
         "the predictions of MTEB",
     )
-    offer(option, [f"{key}=" for key in READING_KEYS])
+    offer_completions(option, [f"{key}=" for key in READING_KEYS])
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    """Return what a text such as `line=1GB` says."""
+def _parse_reading(text: str) -> tuple[str, Any]:
+    """Return the key and the value of a text such as `line=1GB`."""
     key, equals, value = text.partition("=")
     if not equals or key not in READING_KEYS:
         choices = ", ".join(f"{name}=..." for name in READING_KEYS)
@@ -216,12 +224,12 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def add_function_options(function: Callable[..., Any], parser: argparse.ArgumentParser, **help_texts: str) -> None:
-    """Add options for arguments of a function, of the type and with the default that it has.
+    """Add options for some arguments of a function, with their types and defaults.
 
     Args:
         function: The function.
         parser: The parser of the command.
-        help_texts: What the help says of each; `NAME | ...` names the value.
+        help_texts: The help text of each argument; the part before ` | ` names its value, as in `NAME | the help text`.
     """
     for name, text in help_texts.items():
         parameter = signature(function).parameters[name]
@@ -240,7 +248,7 @@ def add_function_options(function: Callable[..., Any], parser: argparse.Argument
 
 
 def select_arguments(function: Callable[..., Any], arguments: argparse.Namespace, **further: Any) -> dict[str, Any]:
-    """Return the options of a command that are keyword arguments of a function of the same name, and further ones."""
+    """Return the options of a command that are keyword arguments of a function, by name, and further arguments."""
     selected = {}
     for name, parameter in signature(function).parameters.items():
         value = getattr(arguments, name, None)
@@ -249,23 +257,24 @@ def select_arguments(function: Callable[..., Any], arguments: argparse.Namespace
     return selected | further
 
 
-def offer(option: argparse.Action, words: Iterable[str]) -> None:
-    """Let an option be completed with some words, also after a comma."""
+def offer_completions(option: argparse.Action, words: Iterable[str]) -> None:
+    """Let a shell complete the value of an option with some words, also after a comma."""
 
     def complete_last(prefix: str, **_: Any) -> list[str]:
-        complete, comma, _last = prefix.rpartition(",")
-        return [f"{complete}{comma}{word}" for word in words]
+        earlier_words, comma, _last = prefix.rpartition(",")
+        return [f"{earlier_words}{comma}{word}" for word in words]
 
-    option.completer = complete_last  # type: ignore[attr-defined]  # where argcomplete looks for it
+    option.completer = complete_last  # type: ignore[attr-defined]  # argcomplete reads it
 
 
 def import_metrics(arguments: Sequence[str] | None) -> None:
-    """Import the modules of `--metrics-from` first, because other options can name their metrics."""
-    early = argparse.ArgumentParser(prog="retrieval-metrics", add_help=False, allow_abbrev=False)
-    add_module_option(early)
-    modules: list[str] = early.parse_known_args(arguments)[0].metrics_from
-    if modules and not {"", str(Path.cwd())} & set(sys.path):
-        sys.path.insert(0, str(Path.cwd()))  # `python -m` searches here too; an installed script does not
+    """Import the modules of `--metrics-from`, before other options that can name their metrics are parsed."""
+    module_parser = argparse.ArgumentParser(prog="retrieval-metrics", add_help=False, allow_abbrev=False)
+    add_module_option(module_parser)
+    modules: list[str] = module_parser.parse_known_args(arguments)[0].metrics_from
+    is_folder_searched = "" in sys.path or str(Path.cwd()) in sys.path
+    if modules and not is_folder_searched:
+        sys.path.insert(0, str(Path.cwd()))  # `python -m` searches the current folder; an installed script does not
     for module in modules:
         try:
             import_module(module)
@@ -273,55 +282,3 @@ def import_metrics(arguments: Sequence[str] | None) -> None:
             raise ImportError(
                 f"--metrics-from {module} cannot be imported: {type(error).__name__}: {error}", name=module
             ) from error
-
-
-def refuse_unknown_metrics(arguments: argparse.Namespace) -> None:
-    """End the program if a metric is unknown, and none of the files named is a saved one that can give its values."""
-    metric_option = getattr(arguments, "metric", None)
-    names = list(metric_option) if isinstance(metric_option, list) else []
-    for option in ("at_least", "at_most"):
-        names += [str(metric) for metric, _ in getattr(arguments, option, ())]
-    unknown = [name for name in names if not is_trec_eval_only(name) and not is_known_metric(name)]
-    if unknown and not any(map(is_saved, _files(arguments))):
-        try:
-            rm.Metric.parse(unknown[0])
-        except ValueError as error:
-            arguments.parser.error(f"{error} (one of your own needs --metrics-from MODULE)")
-
-
-def refuse_lost_files(arguments: argparse.Namespace) -> None:
-    """Raise before anything is read if a file would be replaced that the call also names for something else."""
-    texts = list(_texts(arguments))
-    for position, target in enumerate(texts):
-        if not isinstance(target, Target) or target == STANDARD_OUTPUT:
-            continue
-        target_file = _file(target)
-        for other in (*texts[:position], *texts[position + 1 :]):
-            # A run can be given as NAME=FILE.
-            if target_file in {_file(other), _file(other.partition("=")[2] or other)}:
-                use = "is also written" if isinstance(other, Target) else "is one of the files that are read"
-                raise ValueError(f"{target} is to be written, but {other} {use}, and it is the same file")
-
-
-def _files(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield all texts that can be names of files to read, also after `NAME=`."""
-    for text in _texts(arguments):
-        if not isinstance(text, Target):
-            yield from {text, text.partition("=")[2] or text}
-
-
-def _texts(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield all values that are texts, also those of options that are repeated."""
-    for value in vars(arguments).values():
-        for entry in value if isinstance(value, list) else [value]:
-            if isinstance(entry, str):
-                yield entry
-
-
-def _file(path: str) -> Any:
-    """Return what two names of the same regular file have in common; the name itself if there is no file yet."""
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return os.path.realpath(path) if path.isprintable() else path
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else object()

@@ -1,4 +1,4 @@
-"""What a command is made of."""
+"""The two functions that make a command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`retrieval-metrics compare QRELS RUN RUN`, or of saved evaluations."""
+"""`retrieval-metrics compare QRELS RUN RUN`, and the same for saved evaluations."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> bool:
 
 
 class _PairPlan(NamedTuple):
-    """A difference with a spread, and the questions that it takes to find one of a given size."""
+    """A difference of two runs, and the plan of how many questions it takes to find one of a given size."""
 
     difference: rm.types.Difference
     plan: rm.types.Plan
@@ -120,7 +120,7 @@ class _PairPlan(NamedTuple):
 
 
 def _plan_pairs(comparison: rm.Comparison, size: float) -> list[_PairPlan]:
-    """Plan for each difference that shows a spread."""
+    """Return a plan for each difference whose spread is known."""
     n_differences = len(comparison.differences)
     plans = []
     for difference in comparison.differences:
@@ -146,7 +146,8 @@ def _plan_table(plans: list[_PairPlan], size: float) -> Table:
             ]
         )
     note = SPARSE_SCENARIO if rows else "no pair of systems differs on any query, which shows no spread to plan with"
-    return Table(header, rows, [note], f"questions for a difference of {size:g}, found in 80 % of evaluations", (0, 1))
+    title = f"questions for a difference of {size:g}, found in 80 % of evaluations"
+    return Table(header, rows, [note], title, words=(0, 1))
 
 
 def _plan_data(pair: _PairPlan) -> dict[str, Any]:

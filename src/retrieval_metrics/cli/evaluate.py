@@ -32,9 +32,9 @@ from retrieval_metrics.cli.trec_eval_lines import (
     format_trec_eval,
     is_known_metric,
     is_trec_eval_only,
+    select_measures,
     with_relevance_level,
 )
-from retrieval_metrics.cli.trec_eval_lines import select_measures as trec_eval_names
 from retrieval_metrics.evaluation.evaluation_table import summary_table
 from retrieval_metrics.evaluation.mean_limits import check_ceiling
 from retrieval_metrics.evaluation.useful_bounds import require_useful_bound
@@ -108,8 +108,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> bool:
     """Run the command; return whether every metric reaches its threshold in every run."""
     paths = paths_by_name(arguments.runs)
-    measures = _select_measures(arguments)
-    rules = _select_rules(arguments)
+    measures = _measures_to_print(arguments)
+    rules = _rules_of_options(arguments)
     for option in ("fail_under", "at_most"):
         for metric, bound in getattr(arguments, option):
             require_useful_bound(option, metric, bound)
@@ -124,20 +124,20 @@ def run(arguments: argparse.Namespace) -> bool:
     for name, (qrels, run) in inputs.items():
         rankings = run if arguments.most is None else truncate_rankings(run, arguments.most)
         evaluations[name] = rm.evaluate(qrels, rankings, metrics, **options)
-    first = next(iter(evaluations.values()))
+    first_evaluation = next(iter(evaluations.values()))
     result = evaluations_output(evaluations, per_query=arguments.per_query)
     if arguments.slices is not None:
         slices = read_values_by_query(arguments.slices, "slices")
-        result = add_slices(result, first.group_by(slices))
-        texts["slices"] = {query: slices[query] for query in first.queries if slices.get(query) is not None}
+        result = add_slices(result, first_evaluation.group_by(slices))
+        texts["slices"] = {query: slices[query] for query in first_evaluation.queries if slices.get(query) is not None}
     if arguments.format == "trec_eval":
         qrels, _ = next(iter(inputs.values()))
         run_name = read_run_name(next(iter(paths.values())))
-        result = result._replace(lines=_trec_eval_lines(first, measures, run_name, qrels, arguments))
+        result = result._replace(lines=_trec_eval_lines(first_evaluation, measures, run_name, qrels, arguments))
     if arguments.report is not None:
-        first.report(arguments.report, **texts)
+        first_evaluation.report(arguments.report, **texts)
     if arguments.save is not None:
-        first.save(arguments.save, labels=labels)
+        first_evaluation.save(arguments.save, labels=labels)
     passed, failed = _check_ceilings(evaluations, arguments.at_most)
     if passed:
         result = result._replace(tables=[*result.tables, Table((), (), passed)])
@@ -162,7 +162,7 @@ def _trec_eval_lines(
 def _check_ceilings(
     evaluations: Mapping[str, rm.Evaluation], bounds: Sequence[tuple[rm.Metric, float]]
 ) -> tuple[list[str], list[str]]:
-    """Return a line for every upper bound that is kept, and one for every other."""
+    """Return the lines about upper bounds that are kept, and those about bounds that are exceeded or unchecked."""
     passed: list[str] = []
     failed: list[str] = []
     for name, evaluation in evaluations.items():
@@ -177,10 +177,10 @@ def _check_ceilings(
 
 def _refuse_contradictions(arguments: argparse.Namespace, *, has_several_runs: bool) -> None:
     """Raise if options do not go together."""
-    has_lines = arguments.format == "trec_eval"
-    if arguments.no_summary and not has_lines:
+    prints_trec_eval = arguments.format == "trec_eval"
+    if arguments.no_summary and not prints_trec_eval:
         raise ValueError("-n is about the lines of trec_eval, and needs --format trec_eval")
-    if has_lines and (has_several_runs or arguments.slices is not None):
+    if prints_trec_eval and (has_several_runs or arguments.slices is not None):
         raise ValueError("--format trec_eval is about one run; call evaluate once for each")
     if arguments.report is not None and has_several_runs:
         raise ValueError("--report takes one run; use compare for a report on several")
@@ -192,17 +192,17 @@ def _refuse_contradictions(arguments: argparse.Namespace, *, has_several_runs: b
         raise ValueError("--slices is about one run; call evaluate once for each")
 
 
-def _select_rules(arguments: argparse.Namespace) -> rm.Rules:
+def _rules_of_options(arguments: argparse.Namespace) -> rm.Rules:
     default = "trec_eval" if arguments.format == "trec_eval" else "standard"
     rules = as_rules(arguments.rules or default, arguments.ties, "condensed" if arguments.judged_only else None)
     return replace(rules, missing="zero") if arguments.complete else rules
 
 
-def _select_measures(arguments: argparse.Namespace) -> list[Any]:
-    """Return what is to be printed: metrics, and what only trec_eval has."""
+def _measures_to_print(arguments: argparse.Namespace) -> list[Any]:
+    """Return what to print: metrics and, in the format of trec_eval, the names of measures that only it has."""
     names = arguments.metric or ()
     if arguments.format == "trec_eval":
-        measures = trec_eval_names(names or ["official"])
+        measures = select_measures(names or ["official"])
         return [with_relevance_level(measure, arguments.level) for measure in measures]
     for name in names:
         if is_trec_eval_only(name) and not is_known_metric(name):
@@ -218,26 +218,27 @@ def _metrics_to_compute(measures: Sequence[Any], level: int) -> list[rm.Metric]:
 
 def evaluations_output(evaluations: Mapping[str, rm.Evaluation], *, per_query: bool) -> output.CommandOutput:
     """Return the evaluation of one run, or those of several side by side, ready to be written."""
-    first = next(iter(evaluations.values()))
+    first_evaluation = next(iter(evaluations.values()))
     tables = []
     if len(evaluations) == 1:
         if per_query:
-            names = list(map(str, first.metrics))
-            tables.append(_query_table("", names, first.queries, first.values.tolist()))
-        tables.append(summary_table(first.scores))
-        return output.CommandOutput(tables, _data(first, per_query=per_query), _records(first, per_query=per_query))
+            names = list(map(str, first_evaluation.metrics))
+            tables.append(_query_table("", names, first_evaluation.queries, first_evaluation.values.tolist()))
+        tables.append(summary_table(first_evaluation.scores))
+        data = _evaluation_data(first_evaluation, per_query=per_query)
+        return output.CommandOutput(tables, data, _evaluation_records(first_evaluation, per_query=per_query))
     if per_query:
-        tables = [_side_by_side(evaluations, metric) for metric in first.per_query]
+        tables = [_values_of_runs_table(evaluations, metric) for metric in first_evaluation.per_query]
     tables.append(_means_table(evaluations))
-    data = {}
+    data_by_run = {}
     records = []
     for name, evaluation in evaluations.items():
-        data[name] = _data(evaluation, per_query=per_query)
-        records += [{"run": name, **record} for record in _records(evaluation, per_query=per_query)]
-    return output.CommandOutput(tables, {"runs": data}, records)
+        data_by_run[name] = _evaluation_data(evaluation, per_query=per_query)
+        records += [{"run": name, **record} for record in _evaluation_records(evaluation, per_query=per_query)]
+    return output.CommandOutput(tables, {"runs": data_by_run}, records)
 
 
-def _records(evaluation: rm.Evaluation, *, per_query: bool) -> list[dict[str, Any]]:
+def _evaluation_records(evaluation: rm.Evaluation, *, per_query: bool) -> list[dict[str, Any]]:
     if not per_query:
         return [{"metric": name, "mean": mean, "n": evaluation.n[name]} for name, mean in evaluation.means.items()]
     names = list(map(str, evaluation.metrics))
@@ -248,17 +249,17 @@ def _records(evaluation: rm.Evaluation, *, per_query: bool) -> list[dict[str, An
 
 
 def add_slices(result: output.CommandOutput, slices: rm.types.Slices[rm.Evaluation]) -> output.CommandOutput:
-    """Return the output for a run with its slices below; a spreadsheet has the slices alone."""
+    """Return the output of a run with its slices added; the records, for a spreadsheet, are of the slices alone."""
     data = {}
     records = []
     for label, evaluation in slices.items():
-        data[str(label)] = _data(evaluation, per_query=False)["metrics"]
-        records += [{"slice": label, **record} for record in _records(evaluation, per_query=False)]
+        data[str(label)] = _evaluation_data(evaluation, per_query=False)["metrics"]
+        records += [{"slice": label, **record} for record in _evaluation_records(evaluation, per_query=False)]
     return output.CommandOutput([*result.tables, *slices.tables], {**result.data, "slices": data}, records)
 
 
-def _side_by_side(evaluations: Mapping[str, rm.Evaluation], metric: str) -> Table:
-    """Return the values of a metric for every query, a column for each run."""
+def _values_of_runs_table(evaluations: Mapping[str, rm.Evaluation], metric: str) -> Table:
+    """Return the table of the values of a metric, with a row for each query and a column for each run."""
     columns = [evaluation.per_query[metric] for evaluation in evaluations.values()]
     queries: dict[Any, None] = {}
     for column in columns:
@@ -268,15 +269,15 @@ def _side_by_side(evaluations: Mapping[str, rm.Evaluation], metric: str) -> Tabl
 
 
 def _means_table(evaluations: Mapping[str, rm.Evaluation]) -> Table:
-    """Return the means of every metric, a column for each run."""
+    """Return the table of means, with a row for each metric and a column for each run."""
     rows = []
     for metric in map(str, next(iter(evaluations.values())).metrics):
-        means = [_number(evaluation.means[metric]) for evaluation in evaluations.values()]
+        means = [_format_mean(evaluation.means[metric]) for evaluation in evaluations.values()]
         rows.append([metric, *means])
-    return Table(["metric", *evaluations], rows, _notes(evaluations))
+    return Table(["metric", *evaluations], rows, _combine_notes(evaluations))
 
 
-def _notes(evaluations: Mapping[str, rm.Evaluation]) -> list[str]:
+def _combine_notes(evaluations: Mapping[str, rm.Evaluation]) -> list[str]:
     """Return the notes common to all runs once, and other notes after the name of their run."""
     notes_by_name = {name: summary_table(evaluation.scores).notes for name, evaluation in evaluations.items()}
     first_notes, *further_notes = notes_by_name.values()
@@ -290,15 +291,15 @@ def _notes(evaluations: Mapping[str, rm.Evaluation]) -> list[str]:
 def _query_table(
     title: str, columns: Sequence[str], queries: Sequence[Any], values: Sequence[Sequence[float]]
 ) -> Table:
-    rows = [[str(query), *map(_number, row)] for query, row in zip(queries, values, strict=True)]
+    rows = [[str(query), *map(_format_mean, row)] for query, row in zip(queries, values, strict=True)]
     return Table(["query", *columns], rows, title=title)
 
 
-def _number(value: float) -> str:
+def _format_mean(value: float) -> str:
     return "-" if isnan(value) else numbers.format_value(value)
 
 
-def _data(evaluation: rm.Evaluation, *, per_query: bool) -> dict[str, Any]:
+def _evaluation_data(evaluation: rm.Evaluation, *, per_query: bool) -> dict[str, Any]:
     data: dict[str, Any] = {
         "rules": evaluation.rules.name,
         "metrics": {name: {"mean": mean, "n": evaluation.n[name]} for name, mean in evaluation.means.items()},
@@ -310,7 +311,7 @@ def _data(evaluation: rm.Evaluation, *, per_query: bool) -> dict[str, Any]:
 
 
 def means_below(evaluations: Mapping[str, rm.Evaluation], floors: list[tuple[rm.Metric, float]]) -> list[str]:
-    """Return which means of which runs are below their floors."""
+    """Return a line for each mean that is below its floor or undefined."""
     lines = []
     for name, evaluation in evaluations.items():
         suffix = f" of {name}" if len(evaluations) > 1 else ""

@@ -12,38 +12,43 @@ from retrieval_metrics.cli.arguments import (
     add_result_options,
 )
 from retrieval_metrics.cli.command import Command
-from retrieval_metrics.cli.option_types import parse_metrics as metric_names
+from retrieval_metrics.cli.option_types import parse_metrics
 from retrieval_metrics.storage.history_table import entries_table
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    add = _action(actions, "add", "append the numbers of a saved evaluation", _add)
+    add = _add_action(actions, "add", "append the numbers of a saved evaluation", _add)
     add.add_argument("saved", metavar="SAVED", help="a file written by evaluate --save or Evaluation.save")
     add_module_option(add)
     add.add_argument("--label", metavar="TEXT", help="the label of the entry (default: its label commit, or a number)")
-    show = _action(actions, "show", "print every entry, and where the questions or the rules changed", _show)
+    show = _add_action(actions, "show", "print every entry, and where the questions or the rules changed", _show)
     add_result_options(show)
-    plot = _action(actions, "plot", "draw a metric over time", _plot)
-    plot.add_argument("-m", "--metric", action="extend", type=metric_names, metavar="METRIC", help="default: the first")
+    plot = _add_action(actions, "plot", "draw a metric over time", _plot)
+    plot.add_argument(
+        "-m", "--metric", action="extend", type=parse_metrics, metavar="METRIC", help="default: the first"
+    )
     plot.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="an image: .svg, .png or .pdf")
 
 
-def _action(actions: Any, name: str, summary: str, act: Any) -> argparse.ArgumentParser:
+def _add_action(
+    actions: Any, name: str, summary: str, run_action: Callable[[argparse.Namespace], bool]
+) -> argparse.ArgumentParser:
     description = f"{summary[0].upper()}{summary[1:]}."
     parser: argparse.ArgumentParser = actions.add_parser(name, help=summary, description=description)
     parser.add_argument("history", metavar="HISTORY", help="the file of the history, such as retrieval.jsonl")
-    parser.set_defaults(act=act)
+    parser.set_defaults(run_action=run_action)
     return parser
 
 
 def run(arguments: argparse.Namespace) -> bool:
     """Run the action; the exit code of a history is always 0."""
-    succeeded: bool = arguments.act(arguments)
+    succeeded: bool = arguments.run_action(arguments)
     return succeeded
 
 
@@ -74,10 +79,11 @@ def _show(arguments: argparse.Namespace) -> bool:
 
 
 def _plot(arguments: argparse.Namespace) -> bool:
-    metrics = arguments.metric or [None]
+    metrics = arguments.metric or []
     if len(metrics) > 1:
         raise ValueError("history plot draws one metric; run it once for each")
-    rm.History(arguments.history).plot(metrics[0]).savefig(arguments.output)
+    metric = metrics[0] if metrics else None
+    rm.History(arguments.history).plot(metric).savefig(arguments.output)
     return True
 
 

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     Runs = dict[str, rm.Run | rm.RetrievedRun]
 
 
-# What a saved file holds, by the type that is loaded from it; anything else is a run.
-KINDS = {
+# A larger file, in bytes, is read with a progress bar.
+MIN_PROGRESS_SIZE = 50_000_000
+
+# What a saved file holds, by the name of the type that is loaded from it; anything else is a run.
+SAVED_KINDS = {
     "Comparison": "a comparison",
     "Evaluation": "an evaluation",
     "EvaluationSet": "a set of questions",
@@ -46,7 +49,8 @@ def paths_by_name(arguments: Sequence[str]) -> dict[str, str]:
     for argument in arguments:
         name, equals, path = argument.partition("=")
         if not equals or Path(argument).exists():
-            name, path = _name_of(argument), argument
+            name = _name_of_file(argument)
+            path = argument
         if name in paths:
             raise ValueError(f"two runs are named {name!r}: {paths[name]} and {path}; name them with NAME=FILE")
         paths[name] = path
@@ -54,17 +58,17 @@ def paths_by_name(arguments: Sequence[str]) -> dict[str, str]:
 
 
 def read_named_inputs(arguments: argparse.Namespace, paths: dict[str, str]) -> dict[str, tuple[Any, Any]]:
-    """Read judgments and runs, or judgments and views of traces: both for each name."""
+    """Return the judgments and the run of each name; with `--view`, the run is a view of traces."""
     if arguments.view is None and (arguments.question_id or arguments.tool or arguments.citations):
         raise ValueError("--question-id, --tool and --citations are about traces; name a view of them with --view")
     qrels, runs = read_qrels_and_run(arguments, paths if arguments.view is None else {})
     if arguments.view is None:
         return {name: (qrels, run) for name, run in runs.items()}
-    return {name: _view_at(arguments, path, qrels) for name, path in paths.items()}
+    return {name: _read_view(arguments, path, qrels) for name, path in paths.items()}
 
 
-def _view_at(arguments: argparse.Namespace, path: str, questions: Any) -> tuple[Any, rm.types.View]:
-    """Return the judgments of the trajectories in a file, and the view of them that was asked for."""
+def _read_view(arguments: argparse.Namespace, path: str, questions: Any) -> tuple[Any, rm.types.View]:
+    """Read a file of traces; return the judgments of its trajectories, and the view that `--view` names."""
     try:
         pattern = None if arguments.citations is None else re.compile(arguments.citations)
     except re.error as error:
@@ -74,7 +78,7 @@ def _view_at(arguments: argparse.Namespace, path: str, questions: Any) -> tuple[
     citations = None if pattern is None else pattern.findall
     trajectories = rm.read_traces(path, query=arguments.question_id, citations=citations, tools=arguments.tool)
     judgments = trajectories.judgments(questions)
-    if arguments.question_id is None and not any(row in trajectories for row in judgments.qrels):
+    if arguments.question_id is None and not any(query in trajectories for query in judgments.qrels):
         raise ValueError(
             f"no trace of {path} has the id of a judged question, only its own, such as {next(iter(trajectories))!r}; "
             "--question-id says where the id is, such as metadata.question_id"
@@ -133,12 +137,8 @@ def read_saved_questions(path: str) -> rm.EvaluationSet | None:
 
 
 def format_saved_kind(saved: Any) -> str:
-    """Return what a saved file holds, in the words of the pages."""
-    return KINDS.get(type(saved).__name__, "a run")
-
-
-# The size in bytes above which a file gets a progress bar.
-LARGE = 50_000_000
+    """Return what a saved file holds, as the documentation calls it."""
+    return SAVED_KINDS.get(type(saved).__name__, "a run")
 
 
 def read_qrels_file(arguments: argparse.Namespace, path: str) -> rm.Qrels:
@@ -162,7 +162,7 @@ def read_run_file(arguments: argparse.Namespace, path: str) -> rm.Run | rm.Retri
             format=arguments.run_format,
             columns=parse_columns(arguments.run_column),
             memory=arguments.memory,
-            show_progress=settings.get("progress", True) and _deserves_progress(path),
+            show_progress=settings.get("progress", True) and _should_show_progress(path),
             allow=arguments.allow,
             limits=_limits(arguments),
             subset=settings.get("subset"),
@@ -173,10 +173,10 @@ def read_run_file(arguments: argparse.Namespace, path: str) -> rm.Run | rm.Retri
     return run
 
 
-def _deserves_progress(path: str) -> bool:
+def _should_show_progress(path: str) -> bool:
     """Return whether to show a progress bar: on a terminal, for a large file, if rich is installed."""
     file = Path(path)
-    is_large = file.is_file() and file.stat().st_size > LARGE
+    is_large = file.is_file() and file.stat().st_size > MIN_PROGRESS_SIZE
     return is_large and sys.stderr.isatty() and find_spec("rich") is not None
 
 
@@ -214,8 +214,9 @@ def scoring_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def read_report_texts(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what a report takes of the texts that `--queries` and `--corpus` name."""
-    if getattr(arguments, "report", "") is None and (arguments.queries, arguments.corpus) != (None, None):
+    """Read the texts that `--queries` and `--corpus` name; return them as arguments of a report."""
+    has_texts = arguments.queries is not None or arguments.corpus is not None
+    if has_texts and getattr(arguments, "report", "") is None:  # `report` itself has no such option
         raise ValueError("--queries and --corpus are shown in a report, so they need --report FILE")
     texts: dict[str, Any] = {"queries": None, "corpus": None}
     if arguments.queries is not None:
@@ -232,14 +233,14 @@ def truncate_rankings(run: rm.Run | rm.RetrievedRun, max_documents: int) -> RunM
 
 
 def read_run_name(path: str) -> str:
-    """Return the name of a run: the last column of a TREC file, else that of its file."""
+    """Return the name of a run: the last column of a TREC file, else the name of the file."""
     if not Path(path).is_file():
         return "standard input"
     with open_source(path) as source:
         words = COMMENT_PATTERN.sub(b"", source.beginning()).lstrip().partition(b"\n")[0].split()
-    return words[-1].decode(errors="replace") if len(words) == len(RUN_LAYOUT.fields) else _name_of(path)
+    return words[-1].decode(errors="replace") if len(words) == len(RUN_LAYOUT.fields) else _name_of_file(path)
 
 
-def _name_of(path: str) -> str:
+def _name_of_file(path: str) -> str:
     file = Path(path)
     return Path(file.stem).stem if file.suffix in COMPRESSIONS else file.stem

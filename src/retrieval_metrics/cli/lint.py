@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import argparse
 
 
+# The severities of findings, the most severe first.
 SEVERITIES = ("error", "warning", "note")
 
 
@@ -71,8 +72,8 @@ def run(arguments: argparse.Namespace) -> bool:
     if arguments.corpus is not None:
         corpus = read_document_texts(arguments, arguments.corpus)
     runs = {}
-    for text in arguments.run:
-        name, path = _split_name(text)
+    for name_and_path in arguments.run:
+        name, path = _split_name(name_and_path)
         runs[name] = read_run_or_saved(arguments, path)
     lint = _read_questions(arguments).lint(corpus, runs or None, **select_arguments(rm.EvaluationSet.lint, arguments))
     result = _lint_output(lint)
@@ -82,12 +83,14 @@ def run(arguments: argparse.Namespace) -> bool:
 
 
 def _severe_findings(lint: rm.types.Lint[Any], fail_on: str | None) -> list[str]:
-    """Return the reason why the command fails, if a finding is at least as severe as `--fail-on`."""
+    """Return the reason why the command fails; nothing unless a finding is at least as severe as `--fail-on`."""
     if fail_on is None:
         return []
-    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    n_failing = sum(finding.severity in failing for finding in lint)
-    return [f"{n_failing:,} findings are as severe as {fail_on}, or more"] if n_failing else []
+    failing_severities = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    n_failing = sum(finding.severity in failing_severities for finding in lint)
+    if not n_failing:
+        return []
+    return [f"{n_failing:,} findings are as severe as {fail_on}, or more"]
 
 
 def _read_questions(arguments: argparse.Namespace) -> rm.EvaluationSet:

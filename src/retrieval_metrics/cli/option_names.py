@@ -1,6 +1,6 @@
-"""Messages of the library in the words of the command line.
+"""Translate messages of the library into the words of the command line.
 
-The library writes its messages for Python: `pass match='source'`. Whoever types a command needs the option instead:
+The library words its messages for Python: `pass match='source'`. A user of the command needs the option instead:
 `pass --match source`. Every message passes through `translate` before it is printed.
 """
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-# The options whose names are not those of their arguments, as argparse stores them.
+# Arguments of the library whose option has another name, with the name under which argparse stores the option.
 DESTINATIONS = {"n": "number", "query": "question_id", "runs": "run", "tools": "tool"}
-# What commands take without a name, but for the runs of lint.
+# Arguments that commands take by position and not as options; only lint has an option --run.
 POSITIONAL = {"qrels", "run", "saved", "source", "target"}
 
 THREE_COLUMNS = (
@@ -29,7 +29,7 @@ THREE_COLUMNS = (
 )
 ROWS_OF_ITEMS = "a run of items has rows with the text, the source or the metadata of each"
 
-# Advice that only helps who writes Python, and what helps at a shell; empty where nothing does.
+# Advice that helps only in Python, as a pattern, and the advice that replaces it; empty if there is none for a shell.
 REMEDIES = tuple(
     (re.compile(python), shell)
     for python, shell in (
@@ -63,7 +63,7 @@ REMEDIES = tuple(
         (r"which read_run reads", "which comes after the judgments"),
         (
             r"; read three columns without a header with polars or pandas, and the DataFrame with Run\.from_frame",
-            "; three columns need a header: separate them by commas, put query,document,score above, pass format='csv'",
+            THREE_COLUMNS,
         ),
         (r"read it again with read_run", "run the command again"),
         (r"(is what a file holds and not its path); pass .* in its place", r"\1"),
@@ -90,7 +90,7 @@ REMEDIES = tuple(
     )
 )
 
-# `name=value` where a message speaks of an argument; what stands in quotes is data and stays as it is.
+# `name=value`, by which a message refers to an argument. Text in quotes is data: it matches without a name, and stays.
 ARGUMENT = re.compile(
     r"""(?<![\w.'"@/\-])(?P<name>[A-Za-z_]\w*)=
         (?P<value>\{[^{}]*\}|\.\.\.|None|True|False|'(?:[^'\\]|\\.)*'(?:\ or\ '(?:[^'\\]|\\.)*')*|(?=[\s,;:.)]|$))
@@ -98,8 +98,9 @@ ARGUMENT = re.compile(
     """,
     re.VERBOSE,
 )
-# An argument by its bare name, where a message says what is wrong with its value.
+# The name of an argument at the beginning of a message that says what is wrong with its value.
 FIRST_WORD = re.compile(r"\A(?P<name>[a-z_]+)(?= (?:must|is|of|has|takes|puts|cannot) )")
+# Stands for a value that a message leaves open, as in `pass match=...`.
 OPEN = ...
 
 
@@ -128,19 +129,19 @@ def translate(message: str, arguments: argparse.Namespace) -> str:
     for python, shell in REMEDIES:
         message = python.sub(shell, message)
 
-    def spell_argument(match: re.Match[str]) -> str:
+    def replace_argument(match: re.Match[str]) -> str:
         if match["name"] is None:
             return match[0]
         return format_option(arguments, match["name"], _read_value(match["value"])) or match[0]
 
-    def spell_name(match: re.Match[str]) -> str:
+    def replace_name(match: re.Match[str]) -> str:
         return format_option(arguments, match["name"], OPEN) or match[0]
 
-    return ARGUMENT.sub(spell_argument, FIRST_WORD.sub(spell_name, message, count=1))
+    return ARGUMENT.sub(replace_argument, FIRST_WORD.sub(replace_name, message, count=1))
 
 
 def _read_value(text: str) -> Any:
-    """Return the value that a message gives for an argument; OPEN where it leaves it to the reader."""
+    """Return the value that a message gives for an argument, several values as a tuple; OPEN if it gives none."""
     if text in {"", "...", "{...}"}:
         return OPEN
     if " or " in text:
@@ -174,10 +175,11 @@ def format_option(arguments: argparse.Namespace, name: str, value: Any) -> str |
     return f"{option} {_format_value(value)}"
 
 
-def _file_option(what: str, file: str | None) -> str:
+def _file_option(suffix: str, file: str | None) -> str:
+    """Return the option for the file that is read, such as `--run-format`; both options if that is unknown."""
     if file in {"qrels", "run"}:
-        return f"--{file}-{what}"
-    return f"--run-{what} (or --qrels-{what})"
+        return f"--{file}-{suffix}"
+    return f"--run-{suffix} (or --qrels-{suffix})"
 
 
 def _format_columns(columns: Any) -> str:
@@ -185,12 +187,13 @@ def _format_columns(columns: Any) -> str:
         return "ROLE=NAME"
     pairs = []
     for role, name in columns.items():
-        pairs.append(f"{role}={'NAME' if name is OPEN else name or ''}")
+        shown_name = "NAME" if name is OPEN else name or ""
+        pairs.append(f"{role}={shown_name}")
     return "".join(pairs)
 
 
 def _format_value(value: Any) -> str:
-    """Return a value as a shell takes it; one of several is `a|b`."""
+    """Return a value as a shell takes it; the choice between several values is `a|b`."""
     if value is None:
         return "none"
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Convert the texts of arguments to values."""
+"""Convert the texts of command-line arguments to values."""
 
 from __future__ import annotations
 
@@ -17,34 +17,45 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
-UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
-# Commas that are not within parentheses.
-BETWEEN_METRICS = re.compile(r",(?![^(]*\))")
+# The number of bytes in each unit of a memory size.
+BYTES_PER_UNIT = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
+# A comma between metrics: any that is not within parentheses.
+METRIC_SEPARATOR = re.compile(r",(?![^(]*\))")
 NUMBER = re.compile(r"[0-9]*\.?[0-9]+")
-WITH_CUT = re.compile(rf"(?P<measure>[A-Za-z]\w*)\.{NUMBER.pattern}")
+# A measure with a cutoff as trec_eval takes it, such as `P.5`.
+MEASURE_WITH_CUTOFF = re.compile(rf"(?P<measure>[A-Za-z]\w*)\.{NUMBER.pattern}")
+# The message for a text that is no metric with a number.
+NOT_METRIC_AND_NUMBER = "{!r} must be a metric and a number, such as ndcg@10=0.35"
 
 
 def parse_metrics(text: str) -> list[str]:
     """Return the names in a text such as `ndcg@10,map`, or `P.5,10` as in trec_eval.
 
-    A name that is unknown here is let through, since a saved file can give its values; `refuse_unknown_metrics` refuses
-    it where none can.
+    An unknown name is let through, because a saved file can hold its values; `argument_checks.refuse_unknown_metrics`
+    refuses it if none can.
 
     Raises:
         argparse.ArgumentTypeError: If a text cannot be the name of a metric.
     """
     names: list[str] = []
-    for name in map(str.strip, BETWEEN_METRICS.split(text)):
-        before = WITH_CUT.fullmatch(names[-1]) if names and NUMBER.fullmatch(name) else None
-        names.append(f"{before['measure']}.{name}" if before else name)  # the 10 of P.5,10
+    for name in map(str.strip, METRIC_SEPARATOR.split(text)):
+        earlier = MEASURE_WITH_CUTOFF.fullmatch(names[-1]) if names and NUMBER.fullmatch(name) else None
+        # A bare number is a further cutoff of the measure before it, as the 10 of P.5,10.
+        names.append(name if earlier is None else f"{earlier['measure']}.{name}")
     for name in names:
-        if not is_trec_eval_only(name):
-            try:
-                rm.Metric.parse(name)
-            except ValueError as error:
-                if not str(error).startswith("unknown metric"):
-                    raise argparse.ArgumentTypeError(str(error)) from error
+        _require_valid_metric_name(name)
     return names
+
+
+def _require_valid_metric_name(name: str) -> None:
+    """Refuse a text that cannot be the name of a metric; a name that is only unknown is accepted."""
+    if is_trec_eval_only(name):
+        return
+    try:
+        rm.Metric.parse(name)
+    except ValueError as error:
+        if not str(error).startswith("unknown metric"):
+            raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def parse_metric(text: str) -> rm.Metric:
@@ -60,43 +71,49 @@ def parse_metric(text: str) -> rm.Metric:
 
 
 def parse_bound(text: str) -> tuple[rm.Metric | str, float]:
-    """Return the metric and the number in a text such as `latency=0.5`, of which a saved file can give the values."""
-    name, number = _pair(text)
+    """Return the metric and the number in a text such as `ndcg@10=0.35`.
+
+    An unknown metric, such as `latency`, is returned as its name, because a saved file can hold its values.
+    """
+    name, number = _split_metric_and_number(text)
     may_be_saved = "," not in name and not is_known_metric(name) and not is_trec_eval_only(name)
-    return (name if may_be_saved else _metric_in(text, name)), number
+    if may_be_saved:
+        return name, number
+    return _parse_metric_of(text, name), number
 
 
 def parse_metric_value(text: str) -> tuple[rm.Metric, float]:
     """Return the metric and the number in a text such as `ndcg@10=0.35`."""
-    name, number = _pair(text)
-    return _metric_in(text, name), number
+    name, number = _split_metric_and_number(text)
+    return _parse_metric_of(text, name), number
 
 
-def _pair(text: str) -> tuple[str, float]:
+def _split_metric_and_number(text: str) -> tuple[str, float]:
+    """Return the name and the finite number in a text such as `ndcg@10=0.35`."""
     name, _, value = text.rpartition("=")
     try:
         number = float(value)
     except ValueError:
         number = None
     if not name or number is None:
-        raise argparse.ArgumentTypeError(PAIR.format(text))
+        raise argparse.ArgumentTypeError(NOT_METRIC_AND_NUMBER.format(text))
     if not isfinite(number):
-        raise argparse.ArgumentTypeError(f"{PAIR.format(text)}: a mean cannot be compared with {value}")
+        raise argparse.ArgumentTypeError(
+            f"{NOT_METRIC_AND_NUMBER.format(text)}: a mean cannot be compared with {value}"
+        )
     return name, number
 
 
-def _metric_in(text: str, name: str) -> rm.Metric:
+def _parse_metric_of(text: str, name: str) -> rm.Metric:
+    """Return the metric of a name; an error shows the whole text of the argument."""
     try:
         return rm.Metric.parse(name)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{PAIR.format(text)}: {error}") from error
-
-
-PAIR = "{!r} must be a metric and a number, such as ndcg@10=0.35"
+        raise argparse.ArgumentTypeError(f"{NOT_METRIC_AND_NUMBER.format(text)}: {error}") from error
 
 
 def parse_columns(pairs: Sequence[str]) -> dict[str, str | None] | None:
-    """Return the columns given as `query=qid`, None for one given as `grade=`; None without any."""
+    """Return the columns given as `query=qid` by role; the name is None in `grade=`. Return None if there are none."""
     columns: dict[str, str | None] = {}
     for pair in pairs:
         role, equals, name = pair.partition("=")
@@ -119,27 +136,33 @@ def parse_memory_size(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip().upper())
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} must be a size such as 4GB or 500MB")
-    return int(float(match[1]) * UNITS[match[2]])
+    return int(float(match[1]) * BYTES_PER_UNIT[match[2]])
 
 
 class ReadingKey(NamedTuple):
-    """A key of `--reading`: a word for its value, and how the text of the value is read."""
+    """A key of `--reading`.
+
+    Attributes:
+        placeholder: The word that stands for its value in messages.
+        convert: Converts the text of its value.
+    """
 
     placeholder: str
     convert: Callable[[str], Any]
 
 
-def _yes_or_no(text: str) -> bool:
+def _parse_yes_or_no(text: str) -> bool:
+    """Return whether a text is `yes`, and refuse anything but `yes` and `no`."""
     if text not in {"yes", "no"}:
         raise ValueError("it takes yes or no")
     return text == "yes"
 
 
-# What `--reading` takes.
+# The keys that `--reading` takes, as in `--reading line=1GB`.
 READING_KEYS: Mapping[str, ReadingKey] = {
     "compression": ReadingKey("RATIO", lambda text: rm.Limits(compression=float(text)).compression),
     "line": ReadingKey("SIZE", lambda text: rm.Limits(line=parse_memory_size(text)).line),
-    "progress": ReadingKey("yes|no", _yes_or_no),
+    "progress": ReadingKey("yes|no", _parse_yes_or_no),
     "split": ReadingKey("NAME", str),
     "subset": ReadingKey("NAME", str),
 }
@@ -147,13 +170,15 @@ READING_KEYS: Mapping[str, ReadingKey] = {
 
 def parse_clusters(text: str) -> rm.types.ClustersBy:
     """Return the value of `--clusters`: the mapping in the file, or a word."""
-    if text in {"source", "none"}:
-        return "source" if text == "source" else None
+    if text == "source":
+        return "source"
+    if text == "none":
+        return None
     return read_values_by_query(text, "clusters")
 
 
 class ValuesByQuery(UserDict[Any, Any]):
-    """What a JSON object holds for each query; its keys are texts, so a number is looked up by its text."""
+    """The values of a JSON object by query id; an id that is a number is looked up by its text, as JSON has it."""
 
     def __getitem__(self, query: Any) -> Any:
         return self.data[str(query)]
@@ -163,7 +188,12 @@ class ValuesByQuery(UserDict[Any, Any]):
 
 
 def read_values_by_query(path: str, what: str) -> ValuesByQuery:
-    """Return what the JSON object in a file holds for each query."""
+    """Read the JSON object in a file, with a value for each query.
+
+    Args:
+        path: The file.
+        what: What the values are, for the error message.
+    """
     content = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(content, dict):
         raise ValueError(f"{path} must hold a JSON object of query ids and {what}, got {type(content).__name__}")

@@ -1,4 +1,4 @@
-"""Results as text, JSON, CSV and Markdown, for a terminal or a file."""
+"""Write results as text, JSON, CSV or Markdown, to a terminal or a file."""
 
 from __future__ import annotations
 
@@ -27,25 +27,23 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from retrieval_metrics.reports.tables import Table
-
 # The width to which sentences are wrapped if there is no terminal.
 WIDTH = 120
 
 
-# What holds sentences in the data of a result.
-SENTENCES = {"notes", "skipped", "summary"}
+# The keys of the data of a result that hold sentences.
+SENTENCE_KEYS = {"notes", "skipped", "summary"}
 
 
 class CommandOutput(NamedTuple):
-    """A result in the three forms from which all formats are made.
+    """A result, in the forms from which all formats are made.
 
     Attributes:
-        tables: For people.
-        data: For programs; `plain` makes JSON of it.
-        records: For spreadsheets, row by row; NaN becomes an empty cell.
+        tables: The tables for people.
+        data: The data for programs, which `plain` converts for JSON.
+        records: The rows for spreadsheets; NaN becomes an empty cell.
         columns: The columns, if they are not the keys of the first record.
-        lines: As trec_eval prints it, where it does.
+        lines: The lines that trec_eval prints; empty for results that it does not have.
     """
 
     tables: Sequence[Table]
@@ -56,16 +54,20 @@ class CommandOutput(NamedTuple):
 
 
 def finish(result: CommandOutput, arguments: argparse.Namespace, failures: Sequence[str] = ()) -> bool:
-    """Write a result and the reasons why the command fails, as its last step; return whether there are none."""
+    """Write a result, and report the reasons why the command fails, as its last step.
+
+    Returns:
+        Whether the command succeeds, which it does if there are no such reasons.
+    """
     from retrieval_metrics.cli.option_names import translate
 
-    _write(_in_options(result, arguments), arguments.format, arguments.output)
+    _write(_with_option_names(result, arguments), arguments.format, arguments.output)
     for failure in failures:
-        _complain(translate(failure, arguments))
+        _report_failure(translate(failure, arguments))
     return not failures
 
 
-def _in_options(result: CommandOutput, arguments: argparse.Namespace) -> CommandOutput:
+def _with_option_names(result: CommandOutput, arguments: argparse.Namespace) -> CommandOutput:
     """Return a result whose sentences name the options of the command."""
     from retrieval_metrics.cli.option_names import translate
 
@@ -74,7 +76,7 @@ def _in_options(result: CommandOutput, arguments: argparse.Namespace) -> Command
         notes = [translate(note, arguments) for note in table.notes]
         tables.append(table._replace(notes=notes, title=translate(table.title, arguments)))
     data = dict(result.data)
-    for name in SENTENCES & data.keys():
+    for name in SENTENCE_KEYS & data.keys():
         data[name] = [translate(sentence, arguments) for sentence in data[name]]
     return result._replace(tables=tables, data=data)
 
@@ -85,7 +87,7 @@ def _write(result: CommandOutput, format_name: str | None, path: str | None) -> 
         format_name = "text" if path is None else EXTENSIONS.get(Path(path).suffix.lower(), "text")
     to_terminal = path in {None, STANDARD_OUTPUT} and sys.stdout.isatty()
     if format_name == "text" and to_terminal and find_spec("rich") is not None:
-        _print(result.tables)
+        _print_tables(result.tables)
         return
     text = FORMATS[format_name](result) + "\n"
     if path is not None and path != STANDARD_OUTPUT:
@@ -97,7 +99,7 @@ def _write(result: CommandOutput, format_name: str | None, path: str | None) -> 
 
 @contextmanager
 def for_reader(stream: Any) -> Iterator[None]:
-    """Write to stdout or stderr; a reader that stops early, as `head` does, is no error and changes no exit code."""
+    """Flush stdout or stderr after a block that writes to it; ignore a reader that stops early, as `head` does."""
     try:
         yield
         stream.flush()
@@ -123,11 +125,11 @@ def page(result: CommandOutput) -> str:
     return "\n".join([head, *(table.html() for table in result.tables), "</body></html>"])
 
 
-def _text(result: CommandOutput) -> str:
-    return "\n\n".join(table._replace(notes=_wrapped(table.notes)).text() for table in result.tables)
+def _format_text(result: CommandOutput) -> str:
+    return "\n\n".join(table._replace(notes=_wrap_notes(table.notes)).text() for table in result.tables)
 
 
-def _wrapped(notes: Iterable[str]) -> list[str]:
+def _wrap_notes(notes: Iterable[str]) -> list[str]:
     """Return sentences wrapped to lines, with continuation lines indented."""
     lines: list[str] = []
     for note in notes:
@@ -136,25 +138,25 @@ def _wrapped(notes: Iterable[str]) -> list[str]:
     return lines
 
 
-def _csv(result: CommandOutput) -> str:
+def _format_csv(result: CommandOutput) -> str:
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(_cells(result))
+    csv.writer(file, lineterminator="\n").writerows(_csv_rows(result))
     return file.getvalue().removesuffix("\n")
 
 
-def _cells(result: CommandOutput) -> Iterator[list[Any]]:
+def _csv_rows(result: CommandOutput) -> Iterator[list[Any]]:
     columns = result.columns or list(next(iter(result.records), ()))
     yield list(columns)
     for record in result.records:
-        yield [_cell(record[column]) for column in columns]
+        yield [_csv_cell(record[column]) for column in columns]
 
 
-def _cell(value: Any) -> Any:
+def _csv_cell(value: Any) -> Any:
     return "" if value is None or _is_nan(value) else value
 
 
 def fields(record: object, *names: str) -> dict[str, Any]:
-    """Return attributes by name, as a result's data and records hold them."""
+    """Return attributes of a record by name, for the data or the records of a result."""
     return {name: getattr(record, name) for name in names}
 
 
@@ -169,7 +171,7 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def _json(result: CommandOutput) -> str:
+def _format_json(result: CommandOutput) -> str:
     return json.dumps(plain(result.data), ensure_ascii=False, indent=1, allow_nan=False)
 
 
@@ -177,32 +179,33 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and isnan(value)
 
 
-def _markdown(result: CommandOutput) -> str:
+def _format_markdown(result: CommandOutput) -> str:
     return "\n\n".join(table.markdown() for table in result.tables)
 
 
+# The formats of results, each with the function that formats a result.
 FORMATS: Mapping[str, Callable[[CommandOutput], str]] = {
-    "text": _text,
-    "json": _json,
-    "csv": _csv,
-    "markdown": _markdown,
+    "text": _format_text,
+    "json": _format_json,
+    "csv": _format_csv,
+    "markdown": _format_markdown,
     "trec_eval": lambda result: result.lines,
 }
-# The formats of files; any other extension is that of a text.
+# The format of a file by its extension; with any other extension it is text.
 EXTENSIONS = {".csv": "csv", ".json": "json", ".md": "markdown"}
 
 
-def _complain(text: str) -> None:
+def _report_failure(text: str) -> None:
     """Report a failure on stderr, in red on a terminal."""
     text = escaped(f"FAILED: {text}")
     with for_reader(sys.stderr):
         if sys.stderr.isatty() and find_spec("rich") is not None:
-            _console(stderr=True).print(text, style="bold red", markup=False, highlight=False)
+            _make_console(stderr=True).print(text, style="bold red", markup=False, highlight=False)
         else:
             sys.stderr.write(f"{text}\n")
 
 
-def _console(*, stderr: bool = False) -> Console:
+def _make_console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     # With NO_COLOR, rich would still write bold and dim.
@@ -210,12 +213,12 @@ def _console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, color_system=colours)  # type: ignore[arg-type]  # a literal of its own
 
 
-def _print(tables: Sequence[Table]) -> None:
+def _print_tables(tables: Sequence[Table]) -> None:
     from rich.text import Text
 
-    console = _console()
+    console = _make_console()
     for number, table in enumerate(tables):
-        if number:
+        if number > 0:
             console.print()
         lines = table._replace(notes=(), title="").text().splitlines() if table.header else []
         if table.title:

@@ -1,4 +1,4 @@
-"""The lines that trec_eval 10.0 prints: its names, its order, its counts."""
+"""Print a run as trec_eval 10.0 does: the same measures, names, order and digits."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 
 import retrieval_metrics as rm
 from retrieval_metrics import pytrec_eval
+from retrieval_metrics.cli.trec_eval_measures import Version10Values
 from retrieval_metrics.metrics.base.rules import TREC_EVAL
-from retrieval_metrics.pytrec_eval import METRIC_BY_MEASURE, MeasureValues, measure_keys, supported_nicknames
+from retrieval_metrics.pytrec_eval import METRIC_BY_MEASURE, measure_keys, supported_nicknames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SUMMARY_ONLY = ("runid", "num_q", "gm_map", "gm_bpref")
 # How many documents `relstring` shows.
 RELSTRING_LENGTH = 10
+# The largest grade that `relstring` shows as a digit.
+MAX_DIGIT = 9
 # The names in trec_eval of metrics with a cutoff, and of those without.
 NAME_WITH_CUTOFF: dict[str, str] = {}
 NAME_WITHOUT_CUTOFF: dict[str, str] = {}
@@ -31,25 +34,28 @@ for _measure, _metric in METRIC_BY_MEASURE.items():
     else:
         NAME_WITHOUT_CUTOFF[_metric] = _measure
 NAME_WITHOUT_CUTOFF["f1"] = "set_F"
-# Measures that differ from our metrics of their names: by negative grades, which are pooled and not judged, and p.
+# Measures that differ from our metrics of the same names: infAP takes negative grades as pooled but not judged, and
+# rbp has another persistence.
 DIFFERENT_MEASURES = {"infAP", "rbp"}
-# The measures of version 10.
+# The measures of version 10, in the order in which they are printed.
 ORDER = (*pytrec_eval.ORDER, "rbp", "rbp_resid", "unj")
 read_measures = partial(pytrec_eval.parse_measures, order=ORDER)
+# Names that stand for several values: nicknames, and measures with several usual cutoffs, such as `P`.
+_NAMES_OF_SEVERAL = {*supported_nicknames, *pytrec_eval.DEFAULTS}
 
 
 class TrecEvalLine(NamedTuple):
-    """A measure of all queries.
+    """What is printed of one measure.
 
     Attributes:
         name: Its name in trec_eval.
-        per_query: What is printed of single queries, or None if nothing is.
-        mean_value: What is printed of all queries; an empty text if nothing is.
+        per_query: The value of each query, in the order of the lines; None if only the summary is printed.
+        summary: The value for all queries; an empty text if only single queries are printed.
     """
 
     name: str
     per_query: Sequence[Any] | None
-    mean_value: float | str
+    summary: float | str
 
 
 def is_trec_eval_only(name: str) -> bool:
@@ -76,14 +82,11 @@ def select_measures(names: Sequence[str]) -> list[rm.Metric | str]:
     """Return what to print in the order of trec_eval: metrics, and the texts of measures that only trec_eval has."""
     measures: dict[rm.Metric | str, None] = {}
     for name in names:
-        for single_name in _expand(name) if name in _SEVERAL_VALUES else [name]:
+        single_names = _expand(name) if name in _NAMES_OF_SEVERAL else [name]
+        for single_name in single_names:
             measure = single_name if is_trec_eval_only(single_name) else rm.Metric.parse(single_name)
             measures[measure] = None
     return sorted(measures, key=_sort_key)
-
-
-# Names that stand for several values: nicknames, and measures that have usual cutoffs, such as `P`.
-_SEVERAL_VALUES = {*supported_nicknames, *pytrec_eval.DEFAULTS}
 
 
 def _expand(name: str) -> list[str]:
@@ -98,6 +101,7 @@ def _expand(name: str) -> list[str]:
 
 
 def _sort_key(metric_or_measure: rm.Metric | str) -> tuple[int, float]:
+    """Return the place of a measure in the order of trec_eval, and its cutoff; other metrics come last."""
     name = trec_name(metric_or_measure) if isinstance(metric_or_measure, rm.Metric) else metric_or_measure
     try:
         ((measure, parameters),) = read_measures({name}).items()
@@ -107,8 +111,13 @@ def _sort_key(metric_or_measure: rm.Metric | str) -> tuple[int, float]:
 
 
 def trec_name(metric: rm.Metric) -> str:
-    """Return the name of a metric in trec_eval, whose relevance level is an option; its own if it has none there."""
-    if any(name != "rel" for name, _ in metric.parameters) or not (metric.k is None or isinstance(metric.k, int)):
+    """Return the name of a metric in trec_eval, or its own name if trec_eval does not have it.
+
+    The relevance level is no part of the name, because it is an option in trec_eval.
+    """
+    has_other_parameters = any(name != "rel" for name, _ in metric.parameters)
+    has_whole_cutoff = metric.k is None or isinstance(metric.k, int)
+    if has_other_parameters or not has_whole_cutoff:
         return str(metric)
     if metric.k is None:
         return NAME_WITHOUT_CUTOFF.get(metric.name, str(metric))
@@ -127,20 +136,30 @@ def format_trec_eval(
     per_query: bool,
     summary: bool,
 ) -> str:
-    """Return the lines of a run."""
+    """Return the lines of a run.
+
+    Args:
+        scores: The scores of the run.
+        measures: What to print, in order: metrics, and the names of measures that only trec_eval has.
+        run_name: The name of the run, which `runid` prints.
+        level: The lowest relevant grade.
+        with_pooled: Judges the run with negative grades as pooled documents, where a measure needs them.
+        per_query: Print lines of single queries.
+        summary: Print lines for all queries.
+    """
     order = sorted(range(len(scores.queries)), key=lambda row: str(scores.queries[row]).encode())
     origin = scores.require_origin("counted")
     is_condensed = scores.rules.unjudged == "condensed"
-    if is_condensed:  # with -J, what is pooled and not judged is taken out too
+    if is_condensed:  # -J also removes documents that are pooled but not judged
         judged = origin.judged.condensed()
-        values = ValuesOf10(judged, level, lambda: judged, TREC_EVAL)
+        values = Version10Values(judged, level, lambda: judged, TREC_EVAL)
     else:
-        values = ValuesOf10(origin.judged, level, with_pooled, TREC_EVAL)
-    # Under -c, trec_eval takes a query that is not in the run for one with a document that is not judged.
+        values = Version10Values(origin.judged, level, with_pooled, TREC_EVAL)
+    # With -c, trec_eval treats a query that is not in the run as if one unjudged document was retrieved for it.
     in_run = np.array([is_condensed or scores.queries[row] in origin.run for row in order])
     lines: list[TrecEvalLine] = []
     for measure in measures:
-        lines += _lines(scores, values, measure, order, in_run)
+        lines += _measure_lines(scores, values, measure, order, in_run)
     rows: list[str] = []
     if per_query:
         for position, row in enumerate(order):
@@ -148,7 +167,7 @@ def format_trec_eval(
             rows += [_format_row(line.name, query, line.per_query[position]) for line in lines if line.per_query]
     if summary:
         for line in lines:
-            value = run_name if line.name == "runid" else line.mean_value
+            value = run_name if line.name == "runid" else line.summary
             if value != "":
                 rows.append(_format_row(line.name, "all", value))
     return "\n".join(rows)
@@ -164,13 +183,14 @@ def _format_row(name: str, query: str, value: Any) -> str:
     return f"{name:<22}\t{query}\t{text}"
 
 
-def _lines(
+def _measure_lines(
     scores: rm.types.Scores,
-    values: ValuesOf10,
+    values: Version10Values,
     measure: rm.Metric | str,
     order: list[int],
     in_run: rm.types.BoolArray,
 ) -> Iterator[TrecEvalLine]:
+    """Yield the lines of a measure: one, or several for a measure with several cutoffs."""
     positions = scores.positions[order]
     if isinstance(measure, rm.Metric):
         column = np.nan_to_num(scores.column(measure))[order]
@@ -183,18 +203,23 @@ def _lines(
     else:
         for key, whole_column in values.columns(read_measures({measure})).items():
             column = whole_column[positions]
-            column = np.where(in_run, column, np.nan_to_num(column))  # of a query that is not, 0/0 is 0
+            column = np.where(in_run, column, np.nan_to_num(column))  # 0/0 is 0 for a query that is not in the run
             mean = float(column.sum()) if key.startswith("num_") else _mean(column)
-            if key == "num_rel" and scores.rules.missing == "zero":  # counted in the judgments, whatever -l says
+            if (
+                key == "num_rel" and scores.rules.missing == "zero"
+            ):  # with -c, counted in the judgments and independent of -l
                 mean = float((values.judged.qrels.document_grade > 0).sum())
             if key.startswith("gm_"):
                 mean = exp(mean)
-            name = measure.replace(".", "_", 1) if key == "set_F" else key  # with the weight as it was typed
+            name = measure.replace(".", "_", 1) if key == "set_F" else key  # keep the weight as it was typed
             yield TrecEvalLine(name, None if measure in SUMMARY_ONLY else column.tolist(), mean)
 
 
 def _first_grades(judged: JudgedRun) -> list[str]:
-    """Return the grades of the first documents of each query, a character each: `-` unjudged, `.` pooled only."""
+    """Return the grades of the first documents of each query as a text, with one character for each document.
+
+    `-` is an unjudged document, `.` one that is pooled but not judged, and `>` a grade above 9.
+    """
     lengths = np.minimum(judged.n_retrieved, RELSTRING_LENGTH)
     characters = [["-"] * length for length in lengths.tolist()]
     is_shown = judged.items.rank <= RELSTRING_LENGTH
@@ -209,11 +234,13 @@ def _first_grades(judged: JudgedRun) -> list[str]:
 def _grade_character(grade: float) -> str:
     if grade < 0:
         return "."
-    return ">" if grade > 9 else f"{grade:.0f}"
+    if grade > MAX_DIGIT:
+        return ">"
+    return f"{grade:.0f}"
 
 
 def with_relevance_level(metric: Any, level: int) -> Any:
-    """Return a metric at a relevance level, if it has one, and says none itself."""
+    """Return a metric with a relevance level, if it can have one and does not set its own."""
     if level == 1 or not isinstance(metric, rm.Metric) or "rel" in dict(metric.parameters):
         return metric
     try:
@@ -223,55 +250,5 @@ def with_relevance_level(metric: Any, level: int) -> Any:
 
 
 def _mean(column: rm.types.FloatArray) -> float:
-    """Return the mean of a column, summed as trec_eval does it, one after the other."""
+    """Return the mean of a column, summed one value after the other as trec_eval does."""
     return float(np.cumsum(column)[-1]) / len(column) if len(column) else 0.0
-
-
-# What version 10 adds: rank-biased precision with p = .9, and how much is not judged.
-
-# The probability of looking at the next document.
-PERSISTENCE = 0.9
-
-
-def _rank_weights(values: MeasureValues) -> rm.types.FloatArray:
-    """Return the weight of each rank, multiplied one after the other as in trec_eval."""
-    return np.cumprod(np.append(1.0, np.full(int(values.n_retrieved.max(initial=0)), PERSISTENCE)))
-
-
-def biased_precision(values: MeasureValues) -> rm.types.FloatArray:
-    """Return rank-biased precision; grades above 1 are divided by the largest of the query."""
-    qrels = values.judged.qrels
-    hits = values.judged.hits()
-    largest = np.ones(values.judged.n_queries)
-    np.maximum.at(largest, qrels.document_query, qrels.document_grade)
-    weight = _rank_weights(values)[hits.rank - 1]
-    return (1 - PERSISTENCE) * values.judged.sum_by_query(hits.query, hits.grade / largest[hits.query] * weight)
-
-
-def biased_residual(values: MeasureValues) -> rm.types.FloatArray:
-    """Return how much of rank-biased precision is unknown; 0 if every document retrieved is judged, or none is."""
-    judged = values.judged
-    is_judged = judged.items.grade >= 0
-    query = judged.items.query[is_judged]
-    weight = _rank_weights(values)[judged.items.rank[is_judged] - 1]
-    is_fully_judged = judged.n_retrieved == judged.sum_by_query(query)
-    return np.where(is_fully_judged, 0.0, 1 - (1 - PERSISTENCE) * judged.sum_by_query(query, weight))
-
-
-def share_unjudged(values: MeasureValues, cutoff: float) -> rm.types.FloatArray:
-    """Return how many of the first documents are not judged, over the cutoff."""
-    items = values.judged.items
-    is_judged = (items.grade >= 0) & (items.rank <= cutoff)
-    n_judged = values.judged.sum_by_query(items.query[is_judged])
-    return (np.minimum(values.n_retrieved, cutoff) - n_judged) / cutoff
-
-
-class ValuesOf10(MeasureValues):
-    """The values of the measures of version 10."""
-
-    def _column(self, measure: str, parameter: float | None) -> rm.types.FloatArray:
-        if measure == "unj" and parameter is not None:
-            return share_unjudged(self, parameter)
-        if measure in {"rbp", "rbp_resid"}:
-            return biased_precision(self) if measure == "rbp" else biased_residual(self)
-        return super()._column(measure, parameter)

@@ -1,4 +1,4 @@
-"""`retrieval-metrics tune QRELS RUN RUN --default NAME`, or of saved evaluations."""
+"""`retrieval-metrics tune QRELS RUN RUN --default NAME`, and the same for saved evaluations."""
 
 from __future__ import annotations
 
@@ -34,8 +34,20 @@ if TYPE_CHECKING:
 
 # The attributes of a tuning that JSON holds as they are.
 TUNING_FIELDS = (
-    *("metric", "winner", "default", "n_questions", "level", "mean", "expected_mean", "gain", "expected_gain", "p"),
-    *("is_significant", "conclusion", "expected_mean_interval", "expected_gain_interval"),
+    "metric",
+    "winner",
+    "default",
+    "n_questions",
+    "level",
+    "mean",
+    "expected_mean",
+    "gain",
+    "expected_gain",
+    "p",
+    "is_significant",
+    "conclusion",
+    "expected_mean_interval",
+    "expected_gain_interval",
 )
 
 
@@ -77,7 +89,7 @@ def run(arguments: argparse.Namespace) -> bool:
     """Run the command; the exit code of a choice is always 0."""
     metric, *extra_metrics = arguments.metric
     saved = read_saved_evaluations([arguments.qrels, *arguments.runs])
-    # The options for scoring are no arguments of `tune` itself, which passes them on.
+    # `tune` has no options for scoring of its own: it passes them on to `evaluate`.
     options = select_arguments(
         rm.tune,
         arguments,
@@ -99,7 +111,7 @@ def run(arguments: argparse.Namespace) -> bool:
 
 
 def _bounds_by_metric(bounds: Sequence[tuple[Any, float]]) -> dict[str, float]:
-    return {str(metric): mean for metric, mean in bounds}
+    return {str(metric): bound for metric, bound in bounds}
 
 
 def _tuning_output(tuning: rm.types.Tuning) -> output.CommandOutput:

@@ -1,4 +1,4 @@
-"""What is printed of the agreement of two graders: tables, with their sentences."""
+"""Format the agreement of two graders as tables with notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def agreement_tables(agreement: Agreement) -> list[Table]:
 
 
 def _measures_table(agreement: Agreement) -> Table:
-    first, second = agreement.names
+    first_name, second_name = agreement.names
     measures = {
         "same grade": agreement.raw_agreement,
         "kappa": agreement.kappa,
@@ -38,9 +38,9 @@ def _measures_table(agreement: Agreement) -> Table:
         rows.append([name, value, interval])
         lacks_interval = lacks_interval or (interval == "-" and value != "-")
     queries = numbers.format_query_count(len(agreement.by_query))
-    title = f"{first} with {second}: {numbers.format_count(agreement.n, 'document')} of {queries}"
+    title = f"{first_name} with {second_name}: {numbers.format_count(agreement.n, 'document')} of {queries}"
     direction = "higher" if agreement.mean_difference > 0 else "lower"
-    notes = [f"{second} grades {abs(agreement.mean_difference):.2f} {direction} on average"]
+    notes = [f"{second_name} grades {abs(agreement.mean_difference):.2f} {direction} on average"]
     if lacks_interval:
         notes.append(f"-: a kappa has no interval if they disagree in fewer than {MIN_DISAGREEMENTS} queries")
     if agreement.near_chance:
@@ -49,8 +49,8 @@ def _measures_table(agreement: Agreement) -> Table:
 
 
 def _confusion_table(agreement: Agreement) -> Table:
-    first, second = agreement.names
-    header = [f"{first} \\ {second}", *(f"{grade:g}" for grade in agreement.grades)]
+    first_name, second_name = agreement.names
+    header = [f"{first_name} \\ {second_name}", *(f"{grade:g}" for grade in agreement.grades)]
     rows = []
     for grade, counts in zip(agreement.grades, agreement.confusion, strict=True):
         rows.append([f"{grade:g}", *(f"{int(count):,}" for count in counts)])
@@ -59,17 +59,16 @@ def _confusion_table(agreement: Agreement) -> Table:
 
 def _kinds_table(agreement: Agreement) -> Table:
     rows = []
-    for kind in agreement.by_kind:
-        raw_agreement = numbers.format_value(kind.raw_agreement)
-        rows.append(
-            [kind.respect, kind.kind, f"{kind.n:,}", raw_agreement, numbers.format_signed(kind.mean_difference)]
-        )
+    for kind_agreement in agreement.by_kind:
+        raw_agreement = numbers.format_value(kind_agreement.raw_agreement)
+        difference = numbers.format_signed(kind_agreement.mean_difference)
+        rows.append([kind_agreement.respect, kind_agreement.kind, f"{kind_agreement.n:,}", raw_agreement, difference])
     header = ["kind of passage", "", "n", "same grade", f"{agreement.names[1]} higher by"]
     return Table(header, rows, words=(0, 1))
 
 
 def calibration_label(agreement: Agreement) -> str:
-    """Return the label of the axis of a calibration."""
+    """Return the label of the axis of a calibration plot."""
     relevant = "relevant"
     if agreement.relevant_from is not None:
         relevant = f"relevant (from grade {agreement.relevant_from:g})"
@@ -77,14 +76,14 @@ def calibration_label(agreement: Agreement) -> str:
 
 
 def relevance_text(agreement: Agreement) -> str:
-    """Return what the kappa of relevant documents compares."""
+    """Return the two classes of documents that the binary kappa compares."""
     if agreement.relevant_from is None:
         return "relevant or not"
     return f"relevant (from {agreement.relevant_from:g}) or not"
 
 
 def chance_text(agreement: Agreement) -> str:
-    """Return how an agreement near chance compares with it: hardly better, worse, or not to be told."""
+    """Return how an agreement near chance compares with chance."""
     value, (low, high) = agreement.quadratic_kappa
     if math.isnan(value):
         return "no evidence: both gave every document one and the same grade"

@@ -1,4 +1,4 @@
-"""Evaluation sets as folders of BEIR."""
+"""Read and write evaluation sets as BEIR folders."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.questions import Questions, QuestionsT
 
+# The names of files in a BEIR folder.
 QUERIES_FILE = "queries.jsonl"
 CORPUS_FILE = "corpus.jsonl"
 
@@ -61,9 +62,9 @@ def read_beir(set_class: type[QuestionsT], folder: Path, split: str) -> Question
     for query, metadata in _read_metadata(folder / QUERIES_FILE).items():
         if query not in judgments:
             continue
-        origin = {name: metadata[name] for name in PROVENANCE_FIELDS if metadata.get(name) is not None}
-        if origin:
-            provenance[query] = Provenance(**origin)
+        provenance_fields = {name: metadata[name] for name in PROVENANCE_FIELDS if metadata.get(name) is not None}
+        if provenance_fields:
+            provenance[query] = Provenance(**provenance_fields)
         if "answer" in metadata:
             answers[query] = metadata["answer"]
         if CONVERSATION_KEY in metadata:
@@ -92,7 +93,11 @@ def _read_metadata(path: Path) -> dict[str, Mapping[str, Any]]:
 
 
 def write_beir(questions: Questions, folder: Path, corpus: Mapping[str, str] | None, split: str) -> None:
-    """Write a BEIR folder; what it cannot hold is refused before anything is written."""
+    """Write a BEIR folder.
+
+    Raises:
+        ValueError: If BEIR cannot hold the judgments; nothing is written then.
+    """
     require_ids(questions, "BEIR")
     qrels = _flatten(as_qrels(questions))
     qrels.require_integer_grades("BEIR")
@@ -112,7 +117,7 @@ def write_beir(questions: Questions, folder: Path, corpus: Mapping[str, str] | N
 
 
 def _flatten(qrels: Qrels) -> Qrels:
-    """Return judgments without groups, and refuse alternatives."""
+    """Return judgments without groups; refuse groups of alternatives, which BEIR cannot hold."""
     if qrels.is_flat:
         return qrels
     for query, groups in qrels.groups().items():

@@ -22,13 +22,15 @@ def can_search() -> bool:
 
 
 class WordIndex:
-    """BM25 over texts given as words."""
+    """A BM25 index of texts, each given as its words."""
 
     def __init__(self, texts: Sequence[Sequence[str]], caller: str) -> None:
-        """Index the words of each text; `caller` is named where BM25 is not installed."""
+        """Index the words of each text; the error if bm25s is not installed names `caller` as what needs it."""
         self._n_texts = len(texts)
         self._index = import_optional("bm25s", caller).BM25()
-        self._index.index([content_words(tokens) or [""] for tokens in texts], show_progress=False)
+        # A text without content words is indexed with an empty word, so that every text has its place.
+        terms_of_texts = [content_words(tokens) or [""] for tokens in texts]
+        self._index.index(terms_of_texts, show_progress=False)
 
     def scores(self, tokens: Sequence[str]) -> FloatArray:
         """Return the score of each text for the words of a query, shape (texts,)."""

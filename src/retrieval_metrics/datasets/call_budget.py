@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-# If no function counts tokens: about that of tokenizers on English text.
+# The average of tokenizers on English text, by which tokens are estimated if no function counts them.
 CHARACTERS_PER_TOKEN = 4
 
 
@@ -46,7 +47,7 @@ class Calls:
 
 
 class BudgetSpentError(RuntimeError):
-    """The budget is spent, so no call was made."""
+    """A call that was not made, because a budget is spent."""
 
 
 class Spending:
@@ -63,31 +64,35 @@ class Spending:
             raise TypeError(f"count_tokens must return the number of tokens of a text, got {count_tokens!r}")
         self._count_tokens = count_tokens or _estimate_tokens
 
-    def start(self, prompt: str) -> None:
-        """Count a call before it is made."""
-        tokens = self._count_and_check(prompt)
+    def count_call(self, prompt: str) -> None:
+        """Count a call and the tokens of its prompt, before it is made.
+
+        Raises:
+            BudgetSpentError: If the call would exceed a budget.
+        """
+        tokens = self._count_valid_tokens(prompt)
         if self._budget is not None and self._calls.made >= self._budget:
             raise BudgetSpentError(f"the budget of {self._budget:,} calls is spent")
-        if self._token_budget is not None and self._tokens + tokens > self._token_budget:
+        if self._token_budget is not None and self._n_tokens + tokens > self._token_budget:
             raise BudgetSpentError(
-                f"of the budget of {self._token_budget:,} tokens {self._tokens:,} are spent, and the prompt has "
+                f"of the budget of {self._token_budget:,} tokens {self._n_tokens:,} are spent, and the prompt has "
                 f"{tokens:,}"
             )
         self._calls.made += 1
         self._calls.prompt_tokens += tokens
 
-    def end(self, reply: str) -> None:
+    def count_reply(self, reply: str) -> None:
         """Count the tokens of a reply."""
-        self._calls.reply_tokens += self._count_and_check(reply)
+        self._calls.reply_tokens += self._count_valid_tokens(reply)
 
-    def _count_and_check(self, text: str) -> int:
+    def _count_valid_tokens(self, text: str) -> int:
         count = self._count_tokens(text)
         if isinstance(count, bool) or not isinstance(count, Real) or not count >= 0:
             raise TypeError(f"count_tokens must return the number of tokens of a text, got {count!r}")
         return count
 
     @property
-    def _tokens(self) -> int:
+    def _n_tokens(self) -> int:
         return self._calls.prompt_tokens + self._calls.reply_tokens
 
 
@@ -96,4 +101,4 @@ def _read_budget(budget: int | None, argument: str) -> int | None:
 
 
 def _estimate_tokens(text: str) -> int:
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
+    return math.ceil(len(text) / CHARACTERS_PER_TOKEN)

@@ -1,4 +1,4 @@
-"""A wanted question, and a candidate for it with its evidence."""
+"""The records of a generation: a question to write, a candidate for it, and the evidence that answers it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Piece, Span
 
 
-# Words of a question in its id, so that people can read it ...
+# An id begins with so many words of its question, so that people can read it. In a script without spaces, where each
+# letter counts as a word, it begins with so many letters.
 MAX_ID_WORDS = 4
-
-# ... or letters of a script without spaces ...
 MAX_ID_LETTERS = 12
 
-# ... and hexadecimal digits, so that sets that were generated separately can be merged.
+# An id ends with so many hexadecimal digits of a fingerprint, so that separately generated sets can be merged.
 N_ID_DIGITS = 6
 
 _UNSPACED_LETTER = f"[{UNSPACED_SCRIPTS}]"
+# A hyphen between two letters of a script without spaces.
 _HYPHEN_OF_UNSPACED = re.compile(f"(?<={_UNSPACED_LETTER})-(?={_UNSPACED_LETTER})")
 
 
@@ -70,12 +70,12 @@ class Candidate:
     Attributes:
         task: The question that was wanted.
         question: The question.
-        groups: The evidence: one of each group is needed; the first of each is from the passages it was made from.
-        overlap: The share of its content words that are in these passages.
+        groups: The evidence. One of each group is needed; the first of a group is from the passages of the task.
+        overlap: The share of the content words of the question that are in the passages of the task.
         conversation: What was said before it, if it continues a conversation.
         answer: A reference answer, if the model gave one.
-        rank: The rank at which BM25 has found something of every group; None if it finds nothing of one.
-        id: Its first content words and a fingerprint of all, so that the same question always has the same id.
+        rank: The rank down to which BM25 finds evidence of every group; None if it finds none of some group.
+        id: The first content words of the question and its fingerprint, so that equal questions have equal ids.
     """
 
     task: WantedQuestion
@@ -97,26 +97,27 @@ class Candidate:
 
     @property
     def in_context(self) -> str:
-        """Its text with what was said before it."""
+        """The question with the conversation before it."""
         return prepend_conversation(self.conversation, self.question)
 
     @property
     def quoted(self) -> str:
-        """The words of the passages it was made from that answer it."""
+        """The evidence from the passages of the task, as one text."""
         return join_evidence(group[0] for group in self.groups)
 
     @property
     def judgments(self) -> list[list[Piece]]:
-        """The judgments: for each group its quotes and their places, of which one suffices."""
+        """The judgments: for each group of evidence its quotes and spans, as alternatives."""
         return [_list_alternatives(group) for group in self.groups]
 
 
-def join_evidence(pieces: Iterable[Evidence]) -> str:
+def join_evidence(parts: Iterable[Evidence]) -> str:
     """Return the words of several parts of passages as one text."""
-    return "\n\n".join(evidence.text for evidence in pieces)
+    return "\n\n".join(evidence.text for evidence in parts)
 
 
 def _list_alternatives(group: list[Evidence]) -> list[Piece]:
+    """Return the quotes and spans of a group of evidence, each once."""
     alternatives: list[Piece] = []
     for evidence in group:
         alternatives += [Quote(evidence.text), *evidence.spans]

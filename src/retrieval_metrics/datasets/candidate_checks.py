@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.passage_search import OtherPassageSearch
 
 
-# Stands for the quotes that are taken out of a passage.
+# Takes the place of the quotes that are removed from a passage.
 LEFT_OUT = "[...]"
 
 # A text with fewer words answers nothing, so the model is not asked.
@@ -30,21 +30,21 @@ MIN_WORDS_LEFT = 5
 
 NOT_CHECKED = "not checked"
 
-# What the model is asked about texts: the names of prompts, and of the fields of replies.
+# The questions to the model about texts: each is the name of a prompt, and of the field of its reply.
 ANSWERABLE = "answerable"
 SUPPORTED = "supported"
 CLEAR = "clear"
 
-# The number of the claim that the model must confirm, because the passage says it.
+# The number of the control claim, which the model must confirm because the passage says it in these words.
 CONTROL = -1
 
-# Characters; a longer answer is not the short one that is asked for, and is left out.
+# A reference answer with more characters is left out, because a short one was asked for.
 MAX_ANSWER_LENGTH = 1_000
 
-# Characters of a sentence that a passage holds, about which a model is asked to see whether it denies everything.
+# How many characters of a sentence a control claim quotes, by which a model is found out that denies everything.
 MAX_CONTROL_LENGTH = 300
 
-# So many verdicts that are all alike, where both were to be expected, say something about the model.
+# From so many verdicts on, the same answer to everything shows that the model does not check anything.
 MIN_VERDICTS = 10
 
 
@@ -86,7 +86,7 @@ class CheckResults:
         n_other_answers: How many other passages also answer a question.
         n_refused: How many passages the model named as answers but rejected when asked about them alone.
         n_unsupported: How many reference answers were left out, because the quotes do not bear them out.
-        verdicts: How often yes or no was expected of the model, and what it said.
+        verdicts: How often each answer was given where each was expected.
     """
 
     n_unknown: int = 0
@@ -96,9 +96,9 @@ class CheckResults:
     verdicts: Counter[CheckVerdict] = field(default_factory=Counter)
 
     def count_contradicted(self, *, answer: bool) -> int:
-        """Return how often the model gave an answer where the opposite was expected, if it gave no other answer.
+        """Return how often a model that always gives one answer gave it where the opposite was expected.
 
-        0 stands for a model that gives both answers, or of which too few verdicts are known.
+        Return 0 for a model that also gives the other answer, and if there are too few such verdicts.
         """
         n_contradicted = self.verdicts[CheckVerdict(not answer, answer)]
         n_same = self.verdicts[CheckVerdict(answer, answer)] + n_contradicted
@@ -108,7 +108,7 @@ class CheckResults:
 
 
 class VerifiedClaim(NamedTuple):
-    """What the model is asked to confirm or to deny.
+    """A claim about texts that the model is asked to confirm or to deny.
 
     Attributes:
         texts: The texts in the prompt, such as the question and what answers it, or not.
@@ -125,11 +125,11 @@ class CandidateChecks:
     """The checks of candidate questions; each returns the failed questions with reasons.
 
     Attributes:
-        findings: What was found besides.
+        findings: The counts of the checks so far.
     """
 
     def __init__(self, corpus: Corpus, interview: QuestionInterview, search: OtherPassageSearch) -> None:
-        """Set what the checks need."""
+        """Set the corpus, the model to ask, and the search for other passages."""
         self._corpus = corpus
         self._interview = interview
         self._search = search
@@ -158,20 +158,21 @@ class CandidateChecks:
         return failures | await self._find_refuted(ANSWERABLE, history_claims, "histories")
 
     async def _check_unanswerable(self, candidates: Sequence[Candidate]) -> dict[str, Failure]:
-        """Return the questions meant to be unanswerable that a passage answers, or of which this cannot be known."""
+        """Return the questions meant to be unanswerable that a passage answers, or that could not be checked, by id."""
         other_passages = await self._find_other_passages(candidates)
         not_believed = Failure("not believed", "the model denies that its passage says what it says in as many words")
         claims: dict[ClaimKey, VerifiedClaim] = {}
         for candidate in candidates:
             own_passage = candidate.task.passages[0]
-            own_text = self._corpus.pieces[own_passage].text
+            own_text = self._corpus.passages[own_passage].text
             control_question = f'Does the text say this? "{_longest_sentence(own_text)[:MAX_CONTROL_LENGTH]}"'
             control_texts = {"question": control_question, "text": own_text}
             claims[ClaimKey(candidate.id, CONTROL)] = VerifiedClaim(control_texts, not_believed, expected=True)
             for number, passage in enumerate(dict.fromkeys([own_passage, *other_passages[candidate.id]])):
-                piece = self._corpus.pieces[passage]
-                answered = Failure("answered", f"the model says that a passage of {piece.document!r} answers it")
-                texts = {"question": candidate.question, "text": piece.text}
+                answering_text = self._corpus.passages[passage].text
+                document = self._corpus.passages[passage].document
+                answered = Failure("answered", f"the model says that a passage of {document!r} answers it")
+                texts = {"question": candidate.question, "text": answering_text}
                 claims[ClaimKey(candidate.id, number)] = VerifiedClaim(texts, answered, expected=False)
         return await self._find_refuted(ANSWERABLE, claims, "that nothing answers")
 
@@ -179,10 +180,10 @@ class CandidateChecks:
         """Return the questions that are answered without their quotes, or understood without their history, by id."""
         claims: dict[ClaimKey, VerifiedClaim] = {}
         for candidate in candidates:
-            for number, text in enumerate(self._texts_without_evidence(candidate)):
+            for number, text in enumerate(self._remove_evidence(candidate)):
                 if len(words(text)) >= MIN_WORDS_LEFT:
                     texts = {"question": candidate.in_context, "text": text}
-                    failure = _answered_without(candidate, number)
+                    failure = _unneeded_evidence_failure(candidate, number)
                     claims[ClaimKey(candidate.id, number)] = VerifiedClaim(texts, failure, expected=False)
         failures = await self._find_refuted(ANSWERABLE, claims, "quotes")
         clear = Failure("understood alone", "it can be understood without what was said before it")
@@ -194,7 +195,7 @@ class CandidateChecks:
         return failures | await self._find_refuted(CLEAR, clear_claims, "follow-ups")
 
     async def check_answers(self, candidates: Sequence[Candidate]) -> None:
-        """Leave out the reference answers that the quotes do not bear out; what is not checked is left out too."""
+        """Remove the reference answers that the quotes do not support, and those that could not be checked."""
         unsupported = Failure("unsupported", "the quotes do not bear it out")
         with_answer = {candidate.id: candidate for candidate in candidates if candidate.answer is not None}
         claims: dict[ClaimKey, VerifiedClaim] = {}
@@ -216,11 +217,11 @@ class CandidateChecks:
         texts: dict[OtherAnswerKey, dict[str, str]] = {}
         for key, evidence in named_answers.items():
             candidate = candidate_by_id[key.candidate_id]
-            pieces = [evidence]
+            evidence_of_groups = [evidence]
             for number, group in enumerate(candidate.groups):
                 if number != key.group:
-                    pieces.append(group[0])
-            texts[key] = {"question": candidate.in_context, "text": join_evidence(pieces)}
+                    evidence_of_groups.append(group[0])
+            texts[key] = {"question": candidate.in_context, "text": join_evidence(evidence_of_groups)}
         replies = await self._interview.ask_yes_or_no(ANSWERABLE, texts, "other answers")
         self.findings.n_unknown += len(replies.failures)
         for key, is_answer in replies.parsed.items():
@@ -244,21 +245,21 @@ class CandidateChecks:
         replies = await self._interview.find_other_answers(tasks)
         self.findings.n_unknown += len(replies.failures)
         named_answers: dict[OtherAnswerKey, Evidence] = {}
-        for group_key, pieces in replies.parsed.items():
-            for number, evidence in enumerate(pieces):
+        for group_key, answers in replies.parsed.items():
+            for number, evidence in enumerate(answers):
                 named_answers[OtherAnswerKey(group_key.candidate_id, group_key.group, number)] = evidence
         return named_answers
 
     async def _find_other_passages(self, candidates: Sequence[Candidate]) -> dict[str, list[int]]:
         """Return the passages that could also answer each question, by id; failed calls are counted."""
-        passages_by_candidate, n_failed = await self._search.find_passages(candidates)
-        self.findings.n_unknown += n_failed
-        return passages_by_candidate
+        search_result = await self._search.find_passages(candidates)
+        self.findings.n_unknown += search_result.n_failed
+        return search_result.by_candidate
 
     async def _find_refuted(
         self, prompt_name: str, claims: Mapping[ClaimKey, VerifiedClaim], subject: str
     ) -> dict[str, Failure]:
-        """Return the questions of which the model says otherwise than expected or nothing, by id."""
+        """Return the questions about which the model contradicts a claim or gives no usable reply, by id."""
         texts = {key: claim.texts for key, claim in claims.items()}
         replies = await self._interview.ask_yes_or_no(prompt_name, texts, subject)
         failures: dict[str, Failure] = {}
@@ -271,26 +272,29 @@ class CandidateChecks:
                 failures[key.candidate_id] = claim.failure
         return failures
 
-    def _texts_without_evidence(self, candidate: Candidate) -> list[str]:
-        """Return the texts that must not answer: the rest of the passage or, for several, all but one."""
+    def _remove_evidence(self, candidate: Candidate) -> list[str]:
+        """Return the texts that must not answer a question.
+
+        That is its passage without the quotes or, if it needs several passages, all of these but one, for each.
+        """
         if candidate.task.kind == UNANSWERABLE:
             return []
-        passages = candidate.task.passages
-        pieces = self._corpus.pieces
+        positions = candidate.task.passages
+        passages = self._corpus.passages
         if candidate.task.kind in MULTI_PASSAGE_KINDS:
             texts = []
-            for left_out in passages:
-                remaining = [pieces[passage].text for passage in passages if passage != left_out]
+            for left_out in positions:
+                remaining = [passages[position].text for position in positions if position != left_out]
                 texts.append("\n\n".join(remaining))
             return texts
-        text = pieces[passages[0]].text
-        for group in reversed(candidate.groups):  # in the order of the passage, so that earlier places stay valid
+        text = passages[positions[0]].text
+        for group in reversed(candidate.groups):  # from the end, so that the offsets of earlier evidence stay valid
             text = text[: group[0].start] + LEFT_OUT + text[group[0].end :]
         return [text]
 
 
-def _answered_without(candidate: Candidate, number: int) -> Failure:
-    """Return why a question is rejected that is answered without its quotes, or without one of its passages."""
+def _unneeded_evidence_failure(candidate: Candidate, number: int) -> Failure:
+    """Return the failure of a question that can be answered without its quotes, or without one of its passages."""
     if candidate.task.kind in MULTI_PASSAGE_KINDS:
         message = f"it is answered without passage {number + 1} of those it was made from"
         return Failure("not all needed", message)
@@ -302,7 +306,7 @@ def _longest_sentence(text: str) -> str:
 
 
 def _has_invented_number(candidate: Candidate, answer: str) -> bool:
-    """Return whether an answer has a number that stands nowhere: an invention, whatever the model says to it."""
+    """Return whether an answer has a number that neither the quotes nor the question has."""
     known_words = {*words(candidate.quoted), *words(candidate.in_context)}
     for word in words(answer):
         if word not in known_words and any(map(str.isdigit, word)):

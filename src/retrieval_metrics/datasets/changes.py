@@ -1,4 +1,4 @@
-"""What changed between two runs of the same queries, without one judgment: how far they agree, what could follow."""
+"""Compare two runs of the same queries without judgments: how far they agree, and how much metrics can have changed."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ if TYPE_CHECKING:
     from retrieval_metrics.reports.tables import Table
 
 
-# The number of first documents that are compared if no metric has a cut-off.
+# How many first documents are compared if no metric has a cut-off.
 DEFAULT_DEPTH = 10
 
-# A possible change of a mean beyond which it says nothing.
+# If a mean can have changed by more than this, the bound is too wide to say anything.
 MAX_USEFUL_CHANGE = 0.2
 
-# So many queries are named as examples.
+# How many queries a note or an error names as examples.
 N_NAMED = 3
 
-# A smaller share of the weight of a measure is not worth mentioning.
+# A note says how much of the weight of a measure is extrapolated, if it is more than this part.
 MIN_EXTRAPOLATED_WEIGHT = 0.01
 
-# How far a value may lie from that of equal rankings because of rounding.
-_ROUNDING = 1e-9
+# How far the value of equal rankings may differ from 0 or 1 because of rounding.
+_ROUNDING_ALLOWANCE = 1e-9
 
 
 def changes(
@@ -127,12 +127,12 @@ def changes(
 
 
 def _read_measures(metrics: str | Metric | Iterable[str | Metric], tolerance: float) -> dict[str, ChangeMeasure]:
-    """Return the measures by the columns that they compute."""
+    """Return the measure that computes each column."""
     is_single = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
-    names: list[Any] = [metrics] if is_single else list(metrics)  # type: ignore[arg-type]  # it is iterable then
+    metric_list: list[Any] = [metrics] if is_single else list(metrics)  # type: ignore[arg-type]  # it is iterable then
     measure_by_column = {}
-    for name in names:
-        measure = as_change_measure(name, tolerance)
+    for metric in metric_list:
+        measure = as_change_measure(metric, tolerance)
         for column in measure.columns:
             measure_by_column[column] = measure
     if not measure_by_column:
@@ -155,7 +155,15 @@ class Changes(Evaluation):
         pairs: Mapping[QueryId, PairedRankings],
         measures: Sequence[ChangeMeasure],
     ) -> None:
-        """Set what was compared."""
+        """Set the numbers, and the rankings that they were computed from.
+
+        Args:
+            record: The values of every query.
+            runs: The runs as given, under `before` and `after`.
+            match: What makes two items the same.
+            pairs: Both rankings of each query.
+            measures: The measures that were computed.
+        """
         super().__init__(record)
         self._runs = runs
         self._match = match
@@ -184,13 +192,14 @@ class Changes(Evaluation):
         values = self.per_query[name]
         is_bound = is_change_bound(name)
         value_of_equal = 0.0 if is_bound else 1.0
-        moved = [query for query, value in values.items() if abs(value - value_of_equal) > _ROUNDING]
-        moved.sort(key=lambda query: -values[query] if is_bound else values[query])
+        moved = [query for query, value in values.items() if abs(value - value_of_equal) > _ROUNDING_ALLOWANCE]
+        # The largest possible change first, or the lowest agreement first.
+        moved.sort(key=values.__getitem__, reverse=is_bound)
         return [(query, values[query]) for query in moved[:n]]
 
     @property
     def _main_column(self) -> str:
-        """The second of several columns, such as `rbo`, which sees every rank, or the first."""
+        """The column that orders queries: the second, usually `rbo`, which sees every rank, or else the only one."""
         return str(self.metrics[min(1, len(self.metrics) - 1)])
 
     def explain(  # type: ignore[override]  # there are no judgments to explain by
@@ -266,17 +275,17 @@ class Changes(Evaluation):
             agreement = f"{self._main_column} {numbers.format_value(value)}"
             shown.append(SideBySideQuery(query, str(query_texts.get(query, "")), agreement, moves))
         write_side_by_side(
-            path, title or "Before and after", self.tables[0], shown, depth=self.depth, changed=len(self._changed)
+            path, title or "Before and after", self.tables[0], shown, depth=self.depth, n_changed=len(self._changed)
         )
 
     @property
     def _changed(self) -> list[QueryId]:
-        """The queries whose first documents are others, or in another order."""
+        """The queries whose first documents are not the same in the same order."""
         depth = self.depth
-        return [query for query, pair in self._pairs.items() if pair.has_other_first(depth)]
+        return [query for query, pair in self._pairs.items() if pair.has_changed_first(depth)]
 
     def _compared_part(self, run: Mapping[Any, Any]) -> Mapping[Any, Any]:
-        """Return the rankings of the queries that were compared."""
+        """Return a run without the queries that were not compared."""
         if isinstance(run, Run):
             return run
         return {query: run[query] for query in self._pairs if query in run}
@@ -307,12 +316,12 @@ class Changes(Evaluation):
         return [table._replace(notes=[*self._change_notes(), *self._limit_notes()])]
 
     def _change_notes(self) -> list[str]:
-        """Return how much changed, and what that can mean."""
+        """Return the notes about how much changed, and how much metrics can have changed."""
         depth = self.depth
         n_queries = len(self._pairs)
         n_unchanged = n_queries - len(self._changed)
         notes = [format_unchanged(n_unchanged, n_queries, depth, self._main_column, self.moved(N_NAMED))]
-        n_documents = sum(pair.count_other_first(depth) for pair in self._pairs.values())
+        n_documents = sum(pair.count_changed_first(depth) for pair in self._pairs.values())
         if n_documents:
             notes.append(format_changed_documents(n_documents, depth))
         bounds = {name: mean for name, mean in self.means.items() if is_change_bound(name)}
@@ -324,7 +333,7 @@ class Changes(Evaluation):
         return notes
 
     def _limit_notes(self) -> list[str]:
-        """Return what the two runs cannot show."""
+        """Return the notes about what the two runs cannot show."""
         notes = []
         cut = self._cut_queries()
         if cut and any(measure.k is not None for measure in self._measures):
@@ -341,7 +350,7 @@ class Changes(Evaluation):
         return notes
 
     def _cut_queries(self) -> list[QueryId]:
-        """Return the queries of which a scored ranking ends exactly where it is compared: what ties is not seen."""
+        """Return the queries with a scored ranking that ends at `depth`, which hides ties with its last document."""
         depth = self.depth
         is_scored_before = _is_scored(self._runs["before"])
         is_scored_after = _is_scored(self._runs["after"])
@@ -354,16 +363,20 @@ class Changes(Evaluation):
         return cut
 
     def _extrapolated_weight(self) -> float:
-        """Return how much of the weight of rank-biased overlap lies beyond the rankings; 0 if it was not asked for."""
-        is_rbo = [measure.columns[0].startswith("rbo") for measure in self._measures]
-        if not any(is_rbo):
+        """Return the part of the weight of rank-biased overlap beyond the rankings; 0 if it was not asked for."""
+        has_rbo = any(measure.columns[0].startswith("rbo") for measure in self._measures)
+        if not has_rbo:
             return 0.0
         lengths = [min(len(pair.before.documents), len(pair.after.documents)) for pair in self._pairs.values()]
         return float(np.mean([RBO_PERSISTENCE**length for length in lengths]))
 
 
 def _query_texts(queries: QueryTexts | Questions | None) -> Mapping[Any, str]:
-    return queries.queries if isinstance(queries, Questions) else queries or {}
+    if isinstance(queries, Questions):
+        return queries.queries
+    if queries is None:
+        return {}
+    return queries
 
 
 def _is_scored(run: Mapping[Any, Any]) -> bool:

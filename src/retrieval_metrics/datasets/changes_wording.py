@@ -1,4 +1,4 @@
-"""What is said about the changes between two runs: every function takes finished numbers and returns text."""
+"""Format the notes about the changes between two runs, from finished numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def format_unchanged(
 
 
 def format_changed_documents(n_documents: int, depth: int) -> str:
-    """Return how many documents entered or left the first ones, and what their grades would settle."""
+    """Return how many documents entered or left the first `depth`, and which metric their grades would settle."""
     documents = numbers.format_count(n_documents, "document")
     return (
         f"{documents} entered or left the first {depth}: their grades settle precision@{depth}; "
@@ -36,12 +36,12 @@ def format_changed_documents(n_documents: int, depth: int) -> str:
 
 
 def format_wide_bounds(columns: Sequence[str]) -> str:
-    """Return which possible changes are too large to say anything."""
+    """Return which bounds are too wide to say anything about the change."""
     return f"too wide to tell without grades: {numbers.join_names(list(columns))}"
 
 
 def format_cut_rankings(queries: Sequence[QueryId], depth: int) -> str:
-    """Return of how many queries it is not seen what ties with the last document."""
+    """Return for how many queries it is unknown what ties with the last document."""
     n_queries = numbers.format_count(len(queries), "query", "queries")
     return (
         f"{n_queries} end exactly at rank {depth}, such as {queries[0]!r}: what ties with the last is not seen; "

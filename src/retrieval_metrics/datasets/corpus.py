@@ -1,4 +1,4 @@
-"""The passages of a corpus that questions are made from."""
+"""Cut a corpus into the passages that questions are made from, and find quotes in them."""
 
 from __future__ import annotations
 
@@ -74,19 +74,22 @@ class Corpus:
     """The passages that questions are made from.
 
     Attributes:
-        pieces: The passages with enough words to ask about.
-        passages: The same, indexed, at the same positions.
+        passages: The passages with enough words to ask about.
+        index: The index of these passages, at the same positions.
     """
 
     def __init__(self, whole_texts: list[CorpusPassage], max_length: int) -> None:
-        """Take the texts as they are, and cut those that are longer than `max_length` characters."""
+        """Cut the texts that are longer than `max_length` characters, and index the passages."""
         self._whole_texts = whole_texts
-        self._text_index = CorpusIndex(Retrieved(position, text.text) for position, text in enumerate(whole_texts))
-        self.pieces: list[CorpusPassage] = []
+        self._text_index = CorpusIndex(
+            Retrieved(position, whole_text.text) for position, whole_text in enumerate(whole_texts)
+        )
+        self.passages: list[CorpusPassage] = []
         for whole_text in whole_texts:
-            self.pieces += _cut_passages(whole_text, max_length)
-        self.passages = CorpusIndex(
-            Retrieved(position, piece.text, piece.source, piece.start) for position, piece in enumerate(self.pieces)
+            self.passages += _cut_passages(whole_text, max_length)
+        self.index = CorpusIndex(
+            Retrieved(position, passage.text, passage.source, passage.start)
+            for position, passage in enumerate(self.passages)
         )
 
     @classmethod
@@ -99,9 +102,9 @@ class Corpus:
         if not items:
             raise TypeError("questions are made from texts, but the corpus has only ids; pass texts: {'d1': '...'}")
         n_texts_by_source = Counter(item.source for item in items)
-        whole_texts = [_read_whole_text(item, alone=n_texts_by_source[item.source] == 1) for item in items]
+        whole_texts = [_read_whole_text(item, is_alone=n_texts_by_source[item.source] == 1) for item in items]
         corpus_of_passages = cls(whole_texts, max_length)
-        if not corpus_of_passages.pieces:
+        if not corpus_of_passages.passages:
             raise ValueError(
                 f"none of the {len(items):,} texts of the corpus has {MIN_PASSAGE_WORDS} words, so there is nothing "
                 "to ask about"
@@ -111,15 +114,15 @@ class Corpus:
     @property
     def sources(self) -> dict[str, str]:
         """The texts of the corpus that are whole sources, by the names that spans have."""
-        n_texts_by_source = Counter(text.source for text in self._whole_texts)
+        n_texts_by_source = Counter(whole_text.source for whole_text in self._whole_texts)
         text_by_source: dict[str, str] = {}
-        for text in self._whole_texts:
-            if not text.start and n_texts_by_source[text.source] == 1:
-                text_by_source[text.source] = text.text
+        for whole_text in self._whole_texts:
+            if not whole_text.start and n_texts_by_source[whole_text.source] == 1:
+                text_by_source[whole_text.source] = whole_text.text
         return text_by_source
 
     def find_spans(self, quote: str) -> list[Span]:
-        """Return where a quote is in the texts, as quotes are matched; a place in two texts counts once."""
+        """Return the spans of a quote in the texts, as quotes are matched; a span of two texts is returned once."""
         spans: list[Span] = []
         for position in self._text_index.find_quote(quote):
             whole_text = self._whole_texts[position]
@@ -127,9 +130,9 @@ class Corpus:
         return list(dict.fromkeys(spans))
 
     def find_in_passage(self, quote: str, position: int) -> tuple[int, int] | None:
-        """Return where a quote is in a passage; one that cuts a word takes the whole word. None if it is not there."""
-        text = self.pieces[position].text
-        if normalise(quote) not in self.passages.normal_texts[position]:
+        """Return where a quote is in a passage, widened to whole words; None if it is not there."""
+        text = self.passages[position].text
+        if normalise(quote) not in self.index.normal_texts[position]:
             return None
         whole_words = find_range(quote, text)
         if whole_words is not None:
@@ -146,11 +149,11 @@ class Corpus:
 
     @cached_property
     def _positions_by_id(self) -> dict[Any, list[int]]:
-        return group_pairs((piece.id, position) for position, piece in enumerate(self.pieces))
+        return group_pairs((passage.id, position) for position, passage in enumerate(self.passages))
 
     @cached_property
     def _positions_by_source(self) -> dict[Any, list[int]]:
-        return group_pairs((piece.source, position) for position, piece in enumerate(self.pieces))
+        return group_pairs((passage.source, position) for position, passage in enumerate(self.passages))
 
     def find_passages_of_item(self, item: Retrieved) -> list[int]:
         """Return the passages that a retrieved item equals, contains or is part of."""
@@ -158,19 +161,19 @@ class Corpus:
             return self._positions_by_id.get(item.id, [])
         positions = []
         for position in self._positions_by_source.get(str(item.source), ()):
-            piece = self.pieces[position]
-            if piece.start < item.end and item.start < piece.end:
+            passage = self.passages[position]
+            if passage.start < item.end and item.start < passage.end:
                 positions.append(position)
         return positions
 
     @property
     def documents(self) -> set[str]:
         """The documents that the passages come from."""
-        return {piece.document for piece in self.pieces}
+        return {passage.document for passage in self.passages}
 
 
 def _cut_passages(whole_text: CorpusPassage, max_length: int) -> list[CorpusPassage]:
-    """Cut a text into passages, each with the heading it stands under; those of few words are left out."""
+    """Cut a text into passages, each with the heading above it; leave out passages of few words."""
     headings = list(_HEADING.finditer(whole_text.text))
     passages = []
     for start, end in cut_text(whole_text.text, max_length):
@@ -182,15 +185,15 @@ def _cut_passages(whole_text: CorpusPassage, max_length: int) -> list[CorpusPass
 
 
 def _find_heading(headings: list[re.Match[str]], start: int) -> str | None:
-    """Return the last heading in Markdown up to a place of a text."""
+    """Return the last Markdown heading up to an offset of a text; None if there is none."""
     n_before = bisect_right(headings, start, key=lambda heading: heading.start())
     return headings[n_before - 1][1].strip() if n_before else None
 
 
-def _read_whole_text(item: Retrieved, *, alone: bool) -> CorpusPassage:
+def _read_whole_text(item: Retrieved, *, is_alone: bool) -> CorpusPassage:
     """Return a text of the corpus with the source and offset that spans in it refer to."""
     text = item.text or ""
-    name = item.source if item.id is None and alone else item.id
+    name = item.source if item.id is None and is_alone else item.id
     if item.source is not None and item.start is not None and item.end == item.start + len(text):
         source = str(item.source)
         start = item.start

@@ -1,4 +1,4 @@
-"""The passages of a corpus, with the indexes that find quotes, copies and similar passages in it."""
+"""Index the passages of a corpus, to find quotes, copies and similar passages in it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ CORPUS_FORMS = (
     "of documents of a framework"
 )
 
-# The number of words in a run that passages are compared by.
+# Passages are compared by runs of so many words.
 RUN_LENGTH = 4
 
-# A run of words in more passages than this is boilerplate, and ignored.
+# A run of words that is in more passages than this is boilerplate, and is ignored.
 MAX_PASSAGES_OF_RUN = 50
 
 # Passages with fewer rare words share many of them by chance.
@@ -42,7 +42,7 @@ MIN_RARE_WORDS = 12
 # Fills the gaps of an assembled source that no passage covers.
 WORD_SEPARATOR = "\0"
 
-# Gaps up to this many characters are white space that splitters trim off passages.
+# A gap between two passages of up to so many characters counts as white space that the splitter removed.
 MAX_TRIMMED = 4
 
 
@@ -52,6 +52,7 @@ class CorpusIndex:
     Attributes:
         items: The passages.
         by_id: The passages by id.
+        ids: The ids of all documents, also of those without a text.
     """
 
     def __init__(self, items: Iterable[Retrieved], ids: Iterable[DocumentId] = ()) -> None:
@@ -130,7 +131,7 @@ class CorpusIndex:
         return positions_by_word
 
     @cached_property
-    def _all_texts(self) -> str:
+    def _joined_texts(self) -> str:
         return WORD_SEPARATOR.join(self.normal_texts)
 
     def find_quote(self, quote: str) -> list[int]:
@@ -142,7 +143,7 @@ class CorpusIndex:
             positions = [position for position in candidates if self._holds_quote(position, normal_quote)]
             if positions:
                 return positions
-        if normal_quote not in self._all_texts:  # words may be separated differently, as at the end of a line
+        if normal_quote not in self._joined_texts:  # words may be divided differently, as at the end of a line
             return []
         return [position for position in range(len(self.items)) if self._holds_quote(position, normal_quote)]
 
@@ -244,7 +245,7 @@ class CorpusIndex:
         }
         return [rare_words.intersection(tokens) for tokens in self.tokens]
 
-    def overlap(self, position: int, other: int) -> bool:
+    def are_overlapping(self, position: int, other: int) -> bool:
         """Return whether two passages are parts of one source that overlap."""
         left = self.items[position]
         right = self.items[other]
@@ -274,15 +275,16 @@ def _assemble_source(items: list[Retrieved]) -> str:
     length = max(item.end or 0 for item in items)
     if any(len(item.text or "") != (item.end or 0) - (item.start or 0) for item in items):
         return ""
-    parts: list[str] = []
+    chunks_of_source: list[str] = []
     end = 0
+    # Of passages that begin together, the longest comes first, so that the others add nothing.
     for item in sorted(items, key=lambda item: (item.start or 0, -(item.end or 0))):
         start = item.start or 0
         text = item.text or ""
         if start > end:
             filler = " " if start - end <= MAX_TRIMMED else WORD_SEPARATOR
-            parts.append(filler * (start - end))
+            chunks_of_source.append(filler * (start - end))
             end = start
-        parts.append(text[end - start :])
+        chunks_of_source.append(text[end - start :])
         end = max(end, start + len(text))
-    return "".join(parts)[:length]
+    return "".join(chunks_of_source)[:length]

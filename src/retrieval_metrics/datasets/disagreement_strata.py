@@ -1,4 +1,4 @@
-"""Strata by where a model's grades say that systems differ: the queries that people should grade first."""
+"""Divide queries into two strata, by how far systems differ on them according to given grades."""
 
 from __future__ import annotations
 
@@ -24,14 +24,29 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.metrics.base.metric import Metric
 
+# The names of the two strata.
 DIFFER_MOST = "differ most"
 OTHERS = "others"
-# The first stratum has at least one query of 8 ...
+
+# The first stratum has at least an eighth of the queries, and at most half of them.
 MIN_SHARE_DIVISOR = 8
-# ... and at most one of 2.
 MAX_SHARE_DIVISOR = 2
-# The largest part of the labels for the first stratum.
+
+# The largest part of the labels that the first stratum can get.
 MAX_SHARE_OF_LABELS = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreementStrata:
+    """Two strata of queries, and how labels are divided between them.
+
+    Attributes:
+        stratum_by_query: The stratum of each query.
+        share_of_labels: The part of the labels that each stratum gets.
+    """
+
+    stratum_by_query: dict[Any, str]
+    share_of_labels: dict[str, float]
 
 
 def stratify_by_disagreement(
@@ -39,8 +54,12 @@ def stratify_by_disagreement(
     graded: Labels | QuestionsOrQrels,
     runs: Mapping[str, RunMapping | Run],
     metrics: str | Metric | Iterable[str | Metric],
-) -> tuple[dict[Any, str], dict[str, float]]:
-    """Return two strata, the queries on which systems differ most by these grades and the others, and their shares."""
+) -> DisagreementStrata:
+    """Divide queries into those on which systems differ most by given grades, and the others.
+
+    Raises:
+        ValueError: If there are fewer than two systems, or they do not differ on any query.
+    """
     if len(runs) < 2:
         raise ValueError(f"only two or more systems can differ, got {list(runs)}")
     resolved_metrics = as_metrics(metrics)
@@ -53,11 +72,13 @@ def stratify_by_disagreement(
             f"{', '.join(names)}; draw without them: "
             "sample(n)"
         )
-    first = choose_first_stratum(np.sort(differences)[::-1])
-    in_first = np.argsort(-differences, kind="stable")[: first.size]
-    strata = dict.fromkeys(queries, OTHERS)
-    strata.update({queries[position]: DIFFER_MOST for position in in_first.tolist()})
-    return strata, {DIFFER_MOST: first.share_of_labels, OTHERS: 1 - first.share_of_labels}
+    first_stratum = choose_first_stratum(np.sort(differences)[::-1])
+    positions_in_first = np.argsort(-differences, kind="stable")[: first_stratum.size]
+    stratum_by_query = dict.fromkeys(queries, OTHERS)
+    for position in positions_in_first.tolist():
+        stratum_by_query[queries[position]] = DIFFER_MOST
+    share_of_labels = first_stratum.share_of_labels
+    return DisagreementStrata(stratum_by_query, {DIFFER_MOST: share_of_labels, OTHERS: 1 - share_of_labels})
 
 
 def _largest_differences(
@@ -97,9 +118,10 @@ def choose_first_stratum(differences: FloatArray) -> FirstStratum:
     max_size = max(MIN_PER_STRATUM, n_queries // MAX_SHARE_DIVISOR)
     sizes = np.arange(min_size, max_size + 1)
     sums_of_squares = np.cumsum(differences**2)
-    first = np.sqrt(sizes * sums_of_squares[sizes - 1])
+    # Neyman's allocation: labels in proportion to the size of a stratum times the spread of its differences.
+    weight_of_first = np.sqrt(sizes * sums_of_squares[sizes - 1])
     squares_of_others = np.maximum(sums_of_squares[-1] - sums_of_squares[sizes - 1], 0.0)
-    second = np.sqrt((n_queries - sizes) * squares_of_others)
-    best = int(np.argmin(first + second))
-    share = float(first[best] / (first[best] + second[best]))
+    weight_of_others = np.sqrt((n_queries - sizes) * squares_of_others)
+    best = int(np.argmin(weight_of_first + weight_of_others))
+    share = float(weight_of_first[best] / (weight_of_first[best] + weight_of_others[best]))
     return FirstStratum(size=int(sizes[best]), share_of_labels=min(MAX_SHARE_OF_LABELS, share))

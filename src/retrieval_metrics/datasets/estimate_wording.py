@@ -1,4 +1,4 @@
-"""What is printed of an estimate from people's grades and a model's: its tables, with their sentences."""
+"""Format an estimate from people's and a model's grades as tables with notes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.graded_sample import SampleGaps
     from retrieval_metrics.datasets.human_model_estimate import Estimate, EstimatedDifference
 
-# Labelled queries; intervals from fewer were not simulated and are rough.
+# The smallest number of labelled queries in the simulations; intervals from fewer are rough.
 MIN_LABELLED = 15
-# How far to trust the number of labels that are still needed.
+# How often, in simulations, as many labels as were said to be needed were enough.
 LABELS_NEEDED_ACCURACY = "which sufficed in 71 to 97 % of simulated samples, in the worst in 55 to 89 %"
+# What the means estimate, with the number of queries.
 TARGET = "the mean over the population of queries of which these {} are a random sample"
 
 
@@ -32,7 +33,7 @@ def estimate_tables(estimate: Estimate, differences: Sequence[EstimatedDifferenc
 
 
 def _agreement_lines(estimate: Estimate) -> list[str]:
-    human, model = estimate.names
+    human_name, model_name = estimate.names
     agreement = estimate.agreement
     if agreement is None:
         return ["unknown: people or the model graded something other than documents by id"]
@@ -41,13 +42,15 @@ def _agreement_lines(estimate: Estimate) -> list[str]:
     direction = "higher" if agreement.mean_difference > 0 else "lower"
     shift = f"{abs(agreement.mean_difference):.2f} {direction} on average"
     lines = [
-        f"{human} with {model}: weighted kappa {numbers.format_mean(kappa.value, kappa.interval)}",
-        f"{size}, {100 * agreement.raw_agreement.value:.0f} % with the same grade; {model} grades {shift}",
+        f"{human_name} with {model_name}: weighted kappa {numbers.format_mean(kappa.value, kappa.interval)}",
+        f"{size}, {100 * agreement.raw_agreement.value:.0f} % with the same grade; {model_name} grades {shift}",
     ]
     if agreement.relevant_from is not None:
         lines.append(f"relevant: from grade {agreement.relevant_from:g}")
     if agreement.near_chance:
-        lines.append(f"do not use the grades of {model} alone: its agreement with {human} is {agreement.chance_note}")
+        lines.append(
+            f"do not use the grades of {model_name} alone: its agreement with {human_name} is {agreement.chance_note}"
+        )
     return lines
 
 
@@ -81,11 +84,11 @@ def _means_table(estimate: Estimate) -> Table:
     notes += filter(None, optional_notes)
     notes += estimate.notes
     title = f"{numbers.format_query_count(n_graded)} of {n_queries:,} graded by people, all by a model"
-    return Table(header, rows, notes, title, (0, 1))
+    return Table(header, rows, notes, title, words=(0, 1))
 
 
 def _no_help_note(estimate: Estimate) -> str:
-    """Say for which means the model's grades do not narrow the interval, or return nothing."""
+    """Return a note about the means whose interval the model's grades do not narrow; "" if there are none."""
     unaided = [mean for mean in estimate.estimated.values() if not mean.estimate.helps]
     if len(unaided) == len(estimate.estimated):
         return "the model does not help: people's grades alone are as precise"
@@ -96,7 +99,7 @@ def _no_help_note(estimate: Estimate) -> str:
 
 
 def _undefined_note(estimate: Estimate) -> str:
-    """Say for how few of the graded queries a metric is defined, or return nothing."""
+    """Return a note if a metric is undefined for some graded queries, about the one defined for the fewest; else ""."""
     least_defined = min(estimate.estimated.values(), key=lambda mean: mean.estimate.labelled)
     n_defined = least_defined.estimate.labelled
     n_graded = len(estimate.sample)
@@ -126,16 +129,16 @@ def _differences_table(differences: Sequence[EstimatedDifference], level: float)
             ]
         )
         notes += _limit_notes(difference)
-    # One is enough for planning; `labels_needed(width)` answers for the others.
+    # One such note is enough for planning; `labels_needed(width)` gives the number for the other differences.
     for difference in differences:
         if not difference.significant:
             notes.append(_labels_needed_note(difference))
             break
-    return Table(header, rows, notes, "Differences", (0, 1, 5))
+    return Table(header, rows, notes, "Differences", words=(0, 1, 5))
 
 
 def _limit_notes(difference: EstimatedDifference) -> list[str]:
-    """Say what so few labels cannot show of a difference."""
+    """Return the notes about what so few labels cannot show of a difference."""
     notes = []
     human_only = difference.estimate.human_only
     if difference.extrapolates and human_only is not None:
@@ -152,7 +155,7 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
 
 
 def _labels_needed_note(difference: EstimatedDifference) -> str:
-    """Say how many more queries people must grade to halve an interval."""
+    """Return how many more queries people must grade to halve an interval."""
     width = abs(difference.interval.high - difference.interval.low)
     n_needed = difference.labels_needed(width / 2)
     goal = f"{_subject(difference)}, to know it within -+{numbers.format_value(width / 4)} (half as wide)"
@@ -166,7 +169,7 @@ def _subject(difference: EstimatedDifference) -> str:
 
 
 def look_note(look: Look, level: float) -> str:
-    """Say at which level a look at the labels is, so that all together keep another."""
+    """Return the level of one of several looks at the labels, and the level that all keep together."""
     return (
         f"look {look.number} of {look.n_looks}: at {100 * look.level:.3g} %, so that all together keep "
         f"{100 * level:.3g} %"
@@ -174,13 +177,13 @@ def look_note(look: Look, level: float) -> str:
 
 
 def model_graders_note(models: Sequence[str]) -> str:
-    """Say that grades that are taken for people's are those of models."""
+    """Return a note that models gave the grades that were passed as people's."""
     graders = numbers.join_names(list(models))
     return f"{graders} graded as a model, not as a person: what is said of people holds for its grades"
 
 
 def gap_notes(gaps: SampleGaps) -> list[str]:
-    """Say what was left out of an estimate, and how many of the documents that metrics see have no grade."""
+    """Return notes about what an estimate leaves out, and how many of the documents that metrics see have no grade."""
     notes = []
     if gaps.n_outside_sample:
         ignored = numbers.format_query_count(gaps.n_outside_sample)
@@ -195,12 +198,12 @@ def gap_notes(gaps: SampleGaps) -> list[str]:
     if gaps.n_without_model:
         ungraded = numbers.format_query_count(gaps.n_without_model)
         notes.append(f"the model graded nothing for {ungraded}, which count as the mean of the others")
-    for ungraded_documents in gaps.n_ungraded_documents:
-        if ungraded_documents.n_ungraded:
+    for ungraded in gaps.ungraded_documents:
+        if ungraded.n_ungraded:
             notes.append(
-                f"{ungraded_documents.graders} gave no grade to {ungraded_documents.n_ungraded:,} of "
-                f"{ungraded_documents.n_retrieved:,} documents among the first "
-                f"{ungraded_documents.depth} of the systems; these count as not relevant (judgments from before are "
+                f"{ungraded.graders} gave no grade to {ungraded.n_ungraded:,} of "
+                f"{ungraded.n_retrieved:,} documents among the first "
+                f"{ungraded.depth} of the systems; these count as not relevant (judgments from before are "
                 "added by Labels.from_qrels(qrels, grader=...) "
                 "and merge; "
                 'rm.compare(..., unjudged="bounds") says what the others could change)'

@@ -21,7 +21,8 @@ from retrieval_metrics.datasets.graded_sample import (
     resolve_sample,
 )
 from retrieval_metrics.datasets.human_model_estimate import Estimate, EstimatedDifference, EstimatedMean
-from retrieval_metrics.datasets.labels import Labels, Scale
+from retrieval_metrics.datasets.labels import Labels
+from retrieval_metrics.datasets.rubric import Scale
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -202,7 +203,12 @@ def _find_look(looks: Sequence[int] | None, sample: Sample, level: float) -> Loo
 
 @dataclass(frozen=True, slots=True)
 class _MetricValues:
-    """The values of one metric for one system, with people's grades of the sample and with the model's of all."""
+    """The values of one metric for one system.
+
+    Attributes:
+        human: The values of the sampled queries with people's grades.
+        model: The values of all queries with the model's grades.
+    """
 
     human: FloatArray
     model: FloatArray
@@ -216,6 +222,7 @@ class _SystemScores:
     model: Scores
 
     def values(self, metric: Metric, sample: Sample) -> _MetricValues:
+        """Return the values of a metric, NaN where it is undefined."""
         human = self.human.per_query[str(metric)]
         model = self.model.per_query[str(metric)]
         return _MetricValues(
@@ -238,7 +245,15 @@ class _SystemScores:
 
 @dataclass(frozen=True, slots=True)
 class _SampleDesign:
-    """How the sample was drawn: positions, weights, strata and clusters of its queries."""
+    """How the sample was drawn, in the form that `corrected_mean` takes.
+
+    Attributes:
+        sample: The sample.
+        labelled: The positions of the sampled queries in the population.
+        weights: The inverse probability of drawing each sampled query.
+        strata: The number of the stratum of each query of the population; None if there are no strata.
+        clusters: The cluster of each query of the population; None if all are independent.
+    """
 
     sample: Sample
     labelled: list[int]
@@ -248,14 +263,15 @@ class _SampleDesign:
 
     @classmethod
     def from_sample(cls, sample: Sample, clusters: Any) -> _SampleDesign:
-        position = {query: index for index, query in enumerate(sample.population)}
+        position_by_query = {query: position for position, query in enumerate(sample.population)}
         strata = None
         if sample.strata is not None:
-            numbers = {stratum: number for number, stratum in enumerate(dict.fromkeys(sample.strata.values()))}
-            strata = [numbers[sample.strata[query]] for query in sample.population]
+            distinct_strata = dict.fromkeys(sample.strata.values())
+            number_by_stratum = {stratum: number for number, stratum in enumerate(distinct_strata)}
+            strata = [number_by_stratum[sample.strata[query]] for query in sample.population]
         return cls(
             sample=sample,
-            labelled=[position[query] for query in sample.queries],
+            labelled=[position_by_query[query] for query in sample.queries],
             weights=[1 / sample.probabilities[query] for query in sample.queries],
             strata=strata,
             clusters=clusters,

@@ -1,4 +1,4 @@
-"""Evaluation sets and their methods."""
+"""The class `EvaluationSet`, which reads, checks, splits, samples, saves and exports questions with judgments."""
 
 from __future__ import annotations
 

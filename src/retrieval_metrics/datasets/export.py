@@ -1,4 +1,4 @@
-"""Evaluation sets in the shapes of other tools: Ragas, LangSmith, MLflow, Pydantic Evals, LlamaIndex."""
+"""Export evaluation sets in the formats of Ragas, LangSmith, MLflow, Pydantic Evals and LlamaIndex."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def pydantic_evals_cases(questions: Questions) -> list[dict[str, Any]]:
 
 
 def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
-    """Yield everything that is known of each question, as JSON holds it."""
+    """Yield a row for each question, with everything known about it as plain values for JSON."""
     qrels = judgments_by_query(questions.qrels)
     for query, text in questions.queries.items():
         row = {
@@ -100,7 +100,7 @@ def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
 
 
 def llama_index_dataset(questions: Questions, corpus: Mapping[str, str] | None, *, lossy: bool) -> dict[str, Any]:
-    """Return the content of the JSON of LlamaIndex's dataset of ids or, if texts are judged, of texts."""
+    """Return the content of a JSON file of LlamaIndex: a dataset of ids or, if quotes or texts are judged, of texts."""
     _require_representable(questions, "LlamaIndex's datasets", lossy=lossy)
     relevant = list(_iterate_relevant(questions))
     if any(_select_texts(question.relevant) for question in relevant):
@@ -118,7 +118,7 @@ def llama_index_dataset(questions: Questions, corpus: Mapping[str, str] | None, 
     }
 
 
-def _labelled_rag_example(questions: Questions, question: _RelevantOfQuestion) -> dict[str, Any]:
+def _labelled_rag_example(questions: Questions, question: _QuestionWithRelevant) -> dict[str, Any]:
     """Return a question as an example of LlamaIndex's LabelledRagDataset."""
     query = question.query
     ids = _select_ids(question.relevant)
@@ -146,7 +146,7 @@ def _require_no_conversation(questions: Questions, target: str) -> None:
 
 
 def _require_representable(questions: Questions, target: str, *, lossy: bool) -> None:
-    """Refuse what a tool without grades, groups and conversations would change."""
+    """Refuse questions that a tool without grades, groups and conversations cannot represent."""
     _require_no_conversation(questions, target)
     for query, groups in as_qrels(questions).groups().items():
         if not lossy:
@@ -205,19 +205,19 @@ def _select_ids(relevant: Iterable[Any]) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _RelevantOfQuestion:
-    """A question and what is relevant to it: ids and pieces."""
+class _QuestionWithRelevant:
+    """A question with the ids and pieces that are relevant to it."""
 
     query: Any
     text: str
     relevant: list[Any]
 
 
-def _iterate_relevant(questions: Questions) -> Iterator[_RelevantOfQuestion]:
+def _iterate_relevant(questions: Questions) -> Iterator[_QuestionWithRelevant]:
     texts: Mapping[Any, str] = questions.queries
     for query, grades in as_qrels(questions).graded().items():
         relevant = _select_relevant(grades)
-        yield _RelevantOfQuestion(query, texts[query], relevant)
+        yield _QuestionWithRelevant(query, texts[query], relevant)
 
 
 def require_ids(questions: Questions, target: str) -> None:

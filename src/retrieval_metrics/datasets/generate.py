@@ -1,15 +1,15 @@
-"""Generate questions with a model: passage by passage, several at a time."""
+"""Let a model write questions on a corpus, and check them, until there are enough."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
 from retrieval_metrics._internal.validation import positive_integer, proportion
-from retrieval_metrics.datasets.candidate import Candidate, WantedQuestion
+from retrieval_metrics.datasets.candidate import Candidate
 from retrieval_metrics.datasets.candidate_checks import NOT_CHECKED, CandidateChecks
 from retrieval_metrics.datasets.corpus import Corpus
 from retrieval_metrics.datasets.evaluation_set import EvaluationSet
@@ -18,6 +18,7 @@ from retrieval_metrics.datasets.lint_input import LintInput
 from retrieval_metrics.datasets.llm_client import Failure, LlmClient
 from retrieval_metrics.datasets.llm_questions import QuestionInterview
 from retrieval_metrics.datasets.passage_formatter import PassageFormatter
+from retrieval_metrics.datasets.passage_queue import MAX_PER_PASSAGE, PassageQueue
 from retrieval_metrics.datasets.passage_search import OtherPassageSearch
 from retrieval_metrics.datasets.passage_vectors import PassageVectors
 from retrieval_metrics.datasets.prompts import QuestionPrompts
@@ -25,7 +26,6 @@ from retrieval_metrics.datasets.question_kinds import (
     COMPARISON,
     DEFAULT_SHARES,
     KINDS,
-    MULTI_PASSAGE_KINDS,
     SEVERAL_PASSAGES,
     UNANSWERABLE,
     apportion,
@@ -37,9 +37,10 @@ from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.retrieval.event_loop import run_until_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from retrieval_metrics._internal.plain_types import QueryId
+    from retrieval_metrics.datasets.candidate import WantedQuestion
     from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import LintFinding
     from retrieval_metrics.inputs.hosts import LanguageModel
@@ -49,8 +50,11 @@ if TYPE_CHECKING:
 # The largest number of replies requested for each wanted question.
 MAX_ATTEMPTS = 5
 
-# How often a question is checked whose check got no usable reply, before it is given up.
+# How often a question is checked before it is given up, if no check gets a usable reply.
 MAX_CHECKS = 3
+
+# Texts with more characters are cut into passages.
+PASSAGE_LENGTH = 2000
 
 # The names of the checks, in the order in which they are made.
 ANSWERABLE = "answerable"
@@ -63,19 +67,19 @@ CHECKS = (ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES)
 
 @dataclass(frozen=True)
 class GenerationTarget:
-    """The wanted questions.
+    """What is to be generated.
 
     Attributes:
-        kinds: How many questions of each kind.
+        n_by_kind: How many questions of each kind.
         checks: The names of the checks that are made.
     """
 
-    kinds: Mapping[str, int]
+    n_by_kind: Mapping[str, int]
     checks: Collection[str]
 
 
 class QuestionGeneration:
-    """One set of questions in the making: rounds of writing and checking until there are enough."""
+    """Generates one set of questions, in rounds of writing and checking."""
 
     def __init__(
         self,
@@ -103,7 +107,7 @@ class QuestionGeneration:
         """Write and check until there are enough questions, or no more can be made."""
         stop_reason = None
         n_written = 0
-        max_written = MAX_ATTEMPTS * sum(self._target.kinds.values())
+        max_written = MAX_ATTEMPTS * sum(self._target.n_by_kind.values())
         while stop_reason is None:
             tasks = self._choose_tasks(max_written - n_written)
             if not tasks and not self._unchecked:
@@ -126,7 +130,7 @@ class QuestionGeneration:
 
     def _count_missing(self) -> dict[str, int]:
         n_made = Counter(candidate.task.kind for candidate in [*self._accepted, *self._unchecked])
-        return {kind: n_wanted - n_made[kind] for kind, n_wanted in self._target.kinds.items()}
+        return {kind: n_wanted - n_made[kind] for kind, n_wanted in self._target.n_by_kind.items()}
 
     def _choose_tasks(self, max_tasks: int) -> list[WantedQuestion]:
         """Return what to request next: a kind and passages for each missing question."""
@@ -166,12 +170,12 @@ class QuestionGeneration:
             candidate.rank = self._search.rank(candidate)
         if ANSWERS in checks:
             await self._checks.check_answers(passing)
-        else:  # what nobody checked is no reference
+        else:  # an answer that was not checked cannot serve as a reference
             for candidate in passing:
                 candidate.answer = None
-        # Judgments that were added, and the words of the whole set, can make two questions alike that were not before.
-        candidates = [*self._accepted, *passing]
-        self._accepted = self._leave_out_repeats(candidates, {candidate.id for candidate in candidates})
+        # All are compared again: the checks may have added judgments that two questions now share.
+        remaining = [*self._accepted, *passing]
+        self._accepted = self._leave_out_repeats(remaining, {candidate.id for candidate in remaining})
 
     def _leave_out_failed(self, candidates: list[Candidate], failures: Mapping[str, Failure]) -> list[Candidate]:
         """Reject the questions that failed a check, or check them again if the model was not reached."""
@@ -215,19 +219,20 @@ class QuestionGeneration:
         return distinct
 
     def _reject(self, failure: Failure, rejected: Candidate | WantedQuestion) -> None:
+        """Note why a candidate, or a wanted question that has no candidate, is not in the set."""
+        question: str | None = None
         if isinstance(rejected, Candidate):
             task = rejected.task
-            question: str | None = rejected.question
+            question = rejected.question
         else:
             task = rejected
-            question = None
         sources = self._list_documents(task.passages)
         self._rejected.append(
             RejectedQuestion(failure.reason, failure.message, task.kind, sources, question, failure.reply)
         )
 
     def _list_documents(self, passages: Iterable[int]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self._corpus.pieces[passage].document for passage in passages))
+        return tuple(dict.fromkeys(self._corpus.passages[passage].document for passage in passages))
 
     def _make_result(self, stop_reason: str | None) -> GeneratedQuestions:
         used_passages: set[int] = set()
@@ -239,7 +244,7 @@ class QuestionGeneration:
             questions=self._make_evaluation_set(),
             rejected=self._rejected,
             calls=self._interview.client.calls,
-            requested=dict(self._target.kinds),
+            requested=dict(self._target.n_by_kind),
             stop_reason=stop_reason,
             documents=(len(self._list_documents(used_passages)), len(self._corpus.documents)),
             clusters=(len(used_clusters), len(set(clusters.tolist()))),
@@ -252,7 +257,7 @@ class QuestionGeneration:
         provenance: dict[QueryId, Provenance] = {}
         for candidate in accepted:
             provenance[candidate.id] = Provenance(
-                source=self._corpus.pieces[candidate.task.passages[0]].document,
+                source=self._corpus.passages[candidate.task.passages[0]].document,
                 kind=candidate.task.kind,
                 model=self._interview.client.model_name,
                 prompt=f"{candidate.task.kind} {self._interview.prompts.version}",
@@ -289,65 +294,6 @@ def _make_labels(candidate: Candidate) -> dict[str, str | int | float | bool]:
     return labels
 
 
-# The largest number of questions of one kind that are requested for one passage.
-MAX_PER_PASSAGE = 3
-
-# Passages that share this many runs of words say the same, and are not needed together.
-MIN_SAME_SHARE = 0.5
-
-
-class PassageQueue:
-    """The passages in the order in which they are asked about; those that were drawn go to the end."""
-
-    def __init__(self, corpus: Corpus, vectors: PassageVectors) -> None:
-        """Begin with the passages in the order of their contents."""
-        self._corpus = corpus
-        self._vectors = vectors
-        self._order = deque(vectors.order())
-        self._n_uses: Counter[tuple[str, int]] = Counter()
-
-    def draw(self, kind: str, earlier_tasks: Container[WantedQuestion]) -> WantedQuestion | None:
-        """Return the next passage, with a partner if the kind needs one; None if all have been drawn often enough."""
-        while True:
-            passage = min(self._order, key=lambda candidate: self._n_uses[kind, candidate])
-            if self._n_uses[kind, passage] >= MAX_PER_PASSAGE:
-                return None
-            self._order.remove(passage)
-            self._order.append(passage)
-            self._n_uses[kind, passage] += 1
-            if kind not in MULTI_PASSAGE_KINDS:
-                return WantedQuestion(kind, (passage,))
-            partner = self._find_partner(kind, passage, earlier_tasks)
-            if partner is not None:
-                return WantedQuestion(kind, (passage, partner))
-
-    def _find_partner(self, kind: str, passage: int, earlier_tasks: Container[WantedQuestion]) -> int | None:
-        """Return a related passage that says something else, from another document if there is one."""
-        pieces = self._corpus.pieces
-        related = self._find_related(passage)
-        of_other_documents = [other for other in related if pieces[other].document != pieces[passage].document]
-        partners = of_other_documents if kind == COMPARISON else of_other_documents or related
-        for partner in partners:
-            if WantedQuestion(kind, (passage, partner)) not in earlier_tasks:
-                return partner
-        return None
-
-    def _find_related(self, passage: int) -> list[int]:
-        """Return the passages that share content words with one, but do not say the same or overlap with it."""
-        index = self._corpus.passages
-        similar = index.find_similar(passage, MIN_SAME_SHARE)
-        related = []
-        for other in self._vectors.find_nearest(passage):
-            says_same = other in similar or passage in index.find_copies(other)
-            if not says_same and not index.overlap(passage, other):
-                related.append(other)
-        return related
-
-
-# Characters, above which a text is cut.
-PASSAGE_LENGTH = 2000
-
-
 async def agenerate_questions(
     corpus: CorpusSource,
     model: LanguageModel,
@@ -381,7 +327,7 @@ async def agenerate_questions(
     texts = Corpus.from_texts(corpus, passage_length)
     if COMPARISON in n_by_kind and len(texts.documents) == 1:
         raise ValueError(f"the corpus is one document, which cannot be compared: leave {COMPARISON!r} out of kinds")
-    if len(texts.pieces) == 1 and SEVERAL_PASSAGES in n_by_kind:
+    if len(texts.passages) == 1 and SEVERAL_PASSAGES in n_by_kind:
         if kinds is not None:
             raise ValueError(
                 f"the corpus is one passage, so no question needs several: leave {SEVERAL_PASSAGES!r} out of kinds, "
@@ -390,17 +336,17 @@ async def agenerate_questions(
         shares_for_one_passage = {kind: share for kind, share in DEFAULT_SHARES.items() if kind != SEVERAL_PASSAGES}
         n_by_kind = apportion(n, shares_for_one_passage, KINDS, "kinds")
     for kind, n_wanted in n_by_kind.items():
-        if n_wanted > MAX_PER_PASSAGE * len(texts.pieces):
+        if n_wanted > MAX_PER_PASSAGE * len(texts.passages):
             raise ValueError(
-                f"{n_wanted} questions of the kind {kind!r} are too many for a corpus of {len(texts.pieces)} passages: "
-                f"at most {MAX_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller passage_length "
-                f"than {passage_length}"
+                f"{n_wanted} questions of the kind {kind!r} are too many for a corpus of {len(texts.passages)} "
+                f"passages: at most {MAX_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller "
+                f"passage_length than {passage_length}"
             )
     prompts = prompts or QuestionPrompts()
     formatter = PassageFormatter(texts, evidence, most_overlap, prompts.language)
     generation = QuestionGeneration(
         texts,
-        PassageVectors(texts.passages.tokens, seed),
+        PassageVectors(texts.index.tokens, seed),
         GenerationTarget(n_by_kind, checks),
         QuestionInterview(client, prompts, formatter, show_progress=show_progress),
         OtherPassageSearch(texts, retriever, depth=depth, show_progress=show_progress),

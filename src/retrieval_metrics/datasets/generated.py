@@ -72,8 +72,8 @@ class GeneratedQuestions(Printed):
         calls: The calls of the model.
         stop_reason: Why there are fewer questions than wanted; None if there are not.
         requested: How many questions of each kind were wanted.
-        documents: How many documents they are made of, and how many there are.
-        clusters: Likewise of clusters of content.
+        documents: How many documents the questions are made from, and how many the corpus has.
+        clusters: How many clusters of content the questions are made from, and how many the corpus has.
         findings: The results of the checks.
     """
 
@@ -89,7 +89,7 @@ class GeneratedQuestions(Printed):
     @property
     def reasons(self) -> dict[str, int]:
         """The number of rejected questions for each reason, the most frequent first."""
-        return dict(Counter(question.reason for question in self.rejected).most_common())
+        return dict(Counter(rejected.reason for rejected in self.rejected).most_common())
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -137,23 +137,23 @@ class GeneratedQuestions(Printed):
 
     def _tables(self) -> list[Table]:
         n_made = Counter(provenance.kind for provenance in self.questions.provenance.values())
-        n_rejected = Counter(question.kind for question in self.rejected)
+        n_rejected = Counter(rejected.kind for rejected in self.rejected)
         rows = []
         for kind, n_wanted in self.requested.items():
             rows.append([kind, str(n_made[kind]), str(n_wanted), str(n_rejected[kind]), KINDS[kind]])
         title = f"{len(self.questions):,} questions of {sum(self.requested.values()):,} wanted"
         header = ["kind", "made", "wanted", "rejected", "meaning"]
-        tables = [Table(header, rows, generation_notes(self), title, (0, -1))]
+        tables = [Table(header, rows, generation_notes(self), title, words=(0, -1))]
         if self.rejected:
             tables.append(self._reason_table())
         return tables
 
     def _reason_table(self) -> Table:
         first_messages: dict[str, str] = {}
-        for question in self.rejected:
-            first_messages.setdefault(question.reason, question.message)
+        for rejected in self.rejected:
+            first_messages.setdefault(rejected.reason, rejected.message)
         rows = [[reason, str(count), shorten(first_messages[reason], 100)] for reason, count in self.reasons.items()]
-        return Table(["rejected because", "n", "for example"], rows, (), "", (0, 2))
+        return Table(["rejected because", "n", "for example"], rows, words=(0, 2))
 
 
 def _list_quotes(groups: Any) -> list[str]:

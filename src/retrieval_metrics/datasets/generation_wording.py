@@ -1,4 +1,4 @@
-"""The sentences about generated questions."""
+"""Format the notes about generated questions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.generated import GeneratedQuestions
 
 
-# The lowest rank that is counted apart: the first page of what is found.
+# The last rank on the first page of results; questions whose evidence ranks lower are counted apart.
 LAST_RANK_OF_PAGE = 10
 
 
 def generation_notes(generated: GeneratedQuestions) -> list[str]:
-    """Return what is to be said about generated questions, below their table."""
+    """Return the notes below the table of generated questions."""
     n_used_documents, n_documents = generated.documents
     n_used_clusters, n_clusters = generated.clusters
     coverage_note = (
@@ -52,7 +52,7 @@ def _other_answer_notes(findings: CheckResults) -> list[str]:
 
 
 def _rank_note(generated: GeneratedQuestions) -> str:
-    """Say how BM25 ranks what answers the questions."""
+    """Return how BM25 ranks what answers the questions; "" if none has an answer."""
     n_answerable = 0
     n_first = 0
     n_on_page = 0
@@ -85,7 +85,7 @@ def _answer_note(generated: GeneratedQuestions) -> str:
 
 
 def model_note(findings: CheckResults) -> str:
-    """Say of a model that it says yes to everything, or no; nothing of any other."""
+    """Return a warning about a model that gave one and the same answer to all checks; "" for any other model."""
     for answer in (True, False):
         n_contradicted = findings.count_contradicted(answer=answer)
         if n_contradicted:

@@ -1,4 +1,4 @@
-"""What people and a model graded of a sample: the judgments of both, how far they agree, and what neither graded."""
+"""The judgments of people for a sample of queries and of a model for all, their agreement, and what lacks a grade."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
-    from retrieval_metrics.datasets.labels import Scale
+    from retrieval_metrics.datasets.rubric import Scale
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.metrics.base.metric import Metric
 
@@ -49,13 +49,14 @@ class SampleGaps:
         n_outside_sample: How many queries people graded outside the sample.
         queries_without_grade: The sampled queries of which people graded no document.
         n_without_model: How many queries of the population the model did not grade.
-        n_ungraded_documents: How many documents people and the model did not grade; empty unless documents were judged.
+        ungraded_documents: How many documents people did not grade, and how many the model did not; empty unless
+            documents were judged.
     """
 
     n_outside_sample: int
     queries_without_grade: tuple[QueryId, ...]
     n_without_model: int
-    n_ungraded_documents: tuple[UngradedDocuments, ...]
+    ungraded_documents: tuple[UngradedDocuments, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class GradedSample:
         return all(qrels.is_flat and not qrels.has_pieces for qrels in (self.human, self.model))
 
     def agreement(self, names: tuple[str, str], level: float, threshold: float | None) -> Agreement | None:
-        """Return how far both agree on the documents that both graded; None if they judged anything else."""
+        """Return how far both agree on the documents that both graded; None if they judged anything but documents."""
         if not self.has_documents_only:
             return None
         human_grades = _grades_by_document(self.human)
@@ -126,10 +127,10 @@ class GradedSample:
 
     def find_gaps(self, runs: Mapping[str, Any], metrics: Sequence[Metric], sample: Sample, match: Any) -> SampleGaps:
         """Find what was left out, and how many of the documents that metrics see have no grade."""
-        n_ungraded_documents: tuple[UngradedDocuments, ...] = ()
+        ungraded_documents: tuple[UngradedDocuments, ...] = ()
         if self.has_documents_only:
             depth = largest_cutoff(metrics)
-            n_ungraded_documents = (
+            ungraded_documents = (
                 _count_ungraded("people", self.human, runs, depth, match),
                 _count_ungraded("the model", self.model, runs, depth, match),
             )
@@ -137,12 +138,12 @@ class GradedSample:
             n_outside_sample=self.n_outside_sample,
             queries_without_grade=tuple(query for query, grades in self.human.graded().items() if not grades),
             n_without_model=len(sample.population) - len(self.model),
-            n_ungraded_documents=n_ungraded_documents,
+            ungraded_documents=ungraded_documents,
         )
 
 
 def resolve_sample(sample: Any, model: Labels | QuestionsOrQrels) -> Sample:
-    """Return the sample that people graded; of probabilities, the population are the queries that the model graded."""
+    """Return a sample as it is, or make one of probabilities; its population is what the model graded."""
     if isinstance(sample, Sample):
         return sample
     if isinstance(sample, Mapping):
@@ -155,14 +156,14 @@ def resolve_sample(sample: Any, model: Labels | QuestionsOrQrels) -> Sample:
 
 
 def find_model_graders(human: Labels | QuestionsOrQrels) -> list[str]:
-    """Return the names of the models among those whose grades are taken for people's."""
+    """Return the names of the models among the graders of grades that are passed as people's."""
     if not isinstance(human, Labels):
         return []
     return list(dict.fromkeys(label.grader for label in human.labels if label.kind == "model"))
 
 
 def format_graders(labels: Labels | QuestionsOrQrels, default: str) -> str:
-    """Return who graded, if labels say it."""
+    """Return the names of the graders as labels have them, or a default for judgments without graders."""
     return labels.name if isinstance(labels, Labels) else default
 
 
@@ -171,10 +172,10 @@ def _as_qrels(judgments: Labels | QuestionsOrQrels) -> Qrels:
 
 
 def _require_grades_of_scale(graders: str, qrels: Qrels, scale: Scale) -> None:
-    unknown = set(qrels.document_grade.tolist()).difference(scale.grades)
-    if unknown:
+    unknown_grades = set(qrels.document_grade.tolist()).difference(scale.grades)
+    if unknown_grades:
         raise ValueError(
-            f"{graders} gave the grade {min(unknown):g}, but the grades of the other's rubric are "
+            f"{graders} gave the grade {min(unknown_grades):g}, but the grades of the other's rubric are "
             f"{format_grades(scale.grades)}; convert one to the other's"
         )
 
@@ -190,14 +191,14 @@ def _grades_by_document(qrels: Qrels) -> dict[tuple[QueryId, DocumentId], float]
 def _count_ungraded(graders: str, qrels: Qrels, runs: Mapping[str, Any], depth: int, match: Any) -> UngradedDocuments:
     """Count the documents among the first of the systems, and those without a grade, over the judged queries."""
     grades_by_query = qrels.graded()
-    retrieved: dict[Any, set[Any]] = {query: set() for query in grades_by_query}
+    documents_by_query: dict[Any, set[Any]] = {query: set() for query in grades_by_query}
     for run in runs.values():
         rankings = OrderedRankings(run, match, STANDARD.order)
         for query, ranking in rankings.iterate(grades_by_query):
-            retrieved[query].update(rankings.ids(ranking)[:depth])
+            documents_by_query[query].update(rankings.ids(ranking)[:depth])
     n_retrieved = 0
     n_ungraded = 0
-    for query, documents in retrieved.items():
+    for query, documents in documents_by_query.items():
         n_retrieved += len(documents)
         n_ungraded += len(documents - grades_by_query[query].keys())
     return UngradedDocuments(graders, n_ungraded, n_retrieved, depth)

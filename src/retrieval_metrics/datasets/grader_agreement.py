@@ -1,4 +1,4 @@
-"""The agreement of two graders, by grade and by kind of passage, and of more in one number."""
+"""Measure how far graders agree: two by grade and kind of passage, more than two by one number."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.reports.tables import Table
     from retrieval_metrics.statistics.kappa import Weights
 
-    Graded = Mapping[tuple[QueryId, DocumentId], float]
+    GradesByDocument = Mapping[tuple[QueryId, DocumentId], float]
     # The kind of each passage in several respects: `{"found by": "bm25 alone", "length": "short"}`.
     GraderKinds = Mapping[tuple[QueryId, DocumentId], Mapping[str, str]]
 
 
+# The largest number of different grades that a table of agreement can show.
 MAX_GRADES = 12
 # A weighted kappa up to this is hardly better than chance, whatever its interval.
 MAX_NEAR_CHANCE = 0.1
@@ -65,8 +66,8 @@ class Agreement(Printed):
     def from_labels(
         cls,
         names: tuple[str, str],
-        first: Graded,
-        second: Graded,
+        first_grades: GradesByDocument,
+        second_grades: GradesByDocument,
         level: float,
         kinds: GraderKinds | None,
         relevant_from: float | None = None,
@@ -76,11 +77,14 @@ class Agreement(Printed):
         Raises:
             ValueError: If they graded no document in common, or there are too many different grades.
         """
-        pairs = {key: (grade, second[key]) for key, grade in first.items() if key in second}
+        pairs = {}
+        for document, grade in first_grades.items():
+            if document in second_grades:
+                pairs[document] = (grade, second_grades[document])
         if not pairs:
             raise ValueError(
-                f"{names[0]} graded {len(first)} documents and {names[1]} {len(second)}, but none of them is the same "
-                "document for the same query; do the ids agree?"
+                f"{names[0]} graded {len(first_grades)} documents and {names[1]} {len(second_grades)}, but none of "
+                "them is the same document for the same query; do the ids agree?"
             )
         agreement = cls(names, pairs, level, kinds, relevant_from)
         if len(agreement.grades) > MAX_GRADES:
@@ -97,7 +101,7 @@ class Agreement(Printed):
 
     @cached_property
     def by_query(self) -> FloatArray:
-        """Shape (queries, grades, grades): for each query, how often one gave i and the other j."""
+        """Shape (queries, grades, grades): for each query, how often the first gave grade i and the second grade j."""
         grade_index = {grade: index for index, grade in enumerate(self.grades)}
         query_index: dict[QueryId, int] = {}
         for query, _ in self.pairs:
@@ -149,7 +153,7 @@ class Agreement(Printed):
 
     @cached_property
     def calibration(self) -> dict[float, AgreementEstimate]:
-        """What the grades of the second mean: of the documents with each, the share that the first calls relevant."""
+        """For each grade of the second grader, the share of its documents that the first grader calls relevant."""
         shares = {}
         for index, grade in enumerate(self.grades):
             counts = self.by_query[:, :, index]
@@ -166,7 +170,7 @@ class Agreement(Printed):
         return grades < self.relevant_from
 
     def plot(self, *, across: int | None = None) -> Figure:
-        """Draw what the grades of the second mean: how many of the documents with each the first calls relevant.
+        """Draw for each grade of the second grader how many of its documents the first grader calls relevant.
 
         Args:
             across: How many panels are in a row; there is one.
@@ -178,24 +182,26 @@ class Agreement(Printed):
         from retrieval_metrics.reports.plots import figure
         from retrieval_metrics.reports.row_panels import rows_panel
 
-        second = self.names[1]
+        second_name = self.names[1]
         n_by_grade = dict(zip(self.grades, self.confusion.sum(axis=0).astype(int), strict=True))
         rows = []
         for grade, share in reversed(self.calibration.items()):
             size = numbers.format_count(int(n_by_grade[grade]), "document")
-            rows.append(ChartRow(f"{second}: {grade:g}", share.value, share.interval, f"{share.value:.2f} of {size}"))
-        title = f"what a grade of {second} means"
+            rows.append(
+                ChartRow(f"{second_name}: {grade:g}", share.value, share.interval, f"{share.value:.2f} of {size}")
+            )
+        title = f"what a grade of {second_name} means"
         chart = ChartRows.scaled(title, calibration_label(self), rows, least=1.0)
         return figure([rows_panel(chart)], across)
 
     @property
     def relevant(self) -> str:
-        """What is compared by `binary_kappa`, in words."""
+        """The two classes of documents that `binary_kappa` compares, in words."""
         return relevance_text(self)
 
     @property
     def mean_difference(self) -> float:
-        """How much higher the second grades than the first, on average."""
+        """How much higher the second grader grades than the first, on average."""
         grades = np.array(list(self.pairs.values()))
         return float(np.mean(grades[:, 1] - grades[:, 0]))
 
@@ -211,16 +217,16 @@ class Agreement(Printed):
 
     @property
     def chance_note(self) -> str:
-        """How an agreement near chance compares with it: hardly better, worse, or not to be told."""
+        """How an agreement near chance compares with chance, in words."""
         return chance_text(self)
 
     @property
     def disagreements(self) -> dict[tuple[QueryId, DocumentId], tuple[float, float]]:
         """The documents with different grades, the largest differences first."""
         different = {document: grades for document, grades in self.pairs.items() if grades[0] != grades[1]}
-        distance = {document: abs(first - second) for document, (first, second) in different.items()}
-        in_order = sorted(different, key=distance.__getitem__, reverse=True)
-        return {document: different[document] for document in in_order}
+        distance_by_document = {document: abs(first - second) for document, (first, second) in different.items()}
+        largest_first = sorted(different, key=distance_by_document.__getitem__, reverse=True)
+        return {document: different[document] for document in largest_first}
 
     @cached_property
     def by_kind(self) -> list[KindAgreement]:
@@ -278,8 +284,8 @@ def krippendorff_alpha(
     tables = np.zeros((len(query_index), len(grade_index), len(grade_index)))
     for (query, _), grades in grades_by_document.items():
         counts = np.bincount([grade_index[grade] for grade in grades], minlength=len(grade_index))
-        pairs = np.outer(counts, counts) - np.diag(counts)
-        tables[query_index[query]] += pairs / (len(grades) - 1)
+        pair_counts = np.outer(counts, counts) - np.diag(counts)
+        tables[query_index[query]] += pair_counts / (len(grades) - 1)
     return krippendorffs_alpha(tables, weights, level=level)
 
 

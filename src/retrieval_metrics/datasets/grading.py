@@ -1,4 +1,4 @@
-"""Grades of a model: what it is asked, and how its replies are read."""
+"""Let a model grade passages: write its prompts, and read the grades in its replies."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from retrieval_metrics._internal.validation import integer, positive_integer
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.datasets.json_replies import BadReplyError, enclose_in_tag, parse_json_reply
-from retrieval_metrics.datasets.labels import GRADES, RELEVANT_FROM, RUBRIC, Label, Labels, Scale
+from retrieval_metrics.datasets.json_replies import BadReplyError, parse_json_reply
+from retrieval_metrics.datasets.label import Label
+from retrieval_metrics.datasets.labels import Labels
 from retrieval_metrics.datasets.llm_client import LlmClient
 from retrieval_metrics.datasets.pooled_documents import group_by_query, require_texts
+from retrieval_metrics.datasets.prompt_tags import enclose_in_tag
+from retrieval_metrics.datasets.rubric import GRADES, RELEVANT_FROM, Scale, resolve_rubric
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.reports import numbers
 
@@ -22,11 +25,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.pooled_documents import PooledDocument
     from retrieval_metrics.inputs.hosts import LanguageModel
 
+# The name of a grader whose model has none.
 DEFAULT_GRADER = "the model"
-# Characters of a reason that are kept: a few words are asked for.
+# How many characters of a reason are kept; the prompt asks for a few words.
 MAX_REASON_LENGTH = 500
-# So many passages with one and the same grade say something about the model.
+# If so many passages all got the same grade, a note says that the model does not tell them apart.
 MIN_EQUAL_GRADES = 10
+# How many digits of a fingerprint make the version of a prompt or a rubric.
+VERSION_LENGTH = 8
+
 PROMPT = """You grade how well a passage answers a question.
 
 {rubric}
@@ -127,16 +134,16 @@ def _format_reasons(n_by_reason: Mapping[str, int]) -> str:
 
 
 def _check_failures(labels: Collection[Label], n_by_reason: Mapping[str, int], stop_reason: str | None) -> None:
-    """Warn of documents without a grade, and refuse labels of which none has one."""
+    """Warn about documents without a grade; raise if no document has one."""
     n_ungraded = sum(label.grade is None for label in labels)
     reasons = _format_reasons(n_by_reason)
-    stopped = "" if stop_reason is None else f"; stopped: {stop_reason}"
+    stop_note = "" if stop_reason is None else f"; stopped: {stop_reason}"
     if n_ungraded == len(labels):
-        form = '; a reply must hold JSON such as {"grade": 2}' if "not JSON" in n_by_reason else ""
-        raise ValueError(f"the model graded none of the {n_ungraded:,} documents ({reasons}){stopped}{form}")
+        form_note = '; a reply must hold JSON such as {"grade": 2}' if "not JSON" in n_by_reason else ""
+        raise ValueError(f"the model graded none of the {n_ungraded:,} documents ({reasons}){stop_note}{form_note}")
     warn(
         f"{n_ungraded:,} of {len(labels):,} documents got no grade ({reasons}): in judgments they count as not judged; "
-        f"with a cache, grading again asks only for what has no usable reply{stopped}",
+        f"with a cache, grading again asks only for what has no usable reply{stop_note}",
     )
 
 
@@ -148,21 +155,10 @@ class PassageGrade:
     reason: str | None = None
 
 
-def resolve_rubric(rubric: Collection[str] | None) -> tuple[str, ...]:
-    """Return the meanings of the grades."""
-    if rubric is None:
-        return RUBRIC
-    meanings = () if isinstance(rubric, str) else tuple(rubric)
-    are_texts = all(isinstance(meaning, str) and meaning.strip() for meaning in meanings)
-    if len(meanings) != len(GRADES) or not are_texts:
-        raise ValueError(f"a rubric must have {len(GRADES)} texts, for the grades 0 to {GRADES[-1]}, got {rubric!r}")
-    return meanings
-
-
 def prompt_version(rubric: Sequence[str], batch: int = 1) -> str:
     """Return the version of the prompt, which depends on its words and the rubric."""
     form = FORM_OF_GRADE if batch == 1 else FORM_OF_GRADES
-    return fingerprint([PROMPT, form, list(rubric)])[:8]
+    return fingerprint([PROMPT, form, list(rubric)])[:VERSION_LENGTH]
 
 
 def _make_batches(items: Sequence[PooledDocument], size: int, seed: int) -> list[list[PooledDocument]]:

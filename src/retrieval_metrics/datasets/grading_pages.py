@@ -1,4 +1,4 @@
-"""Pages on which people grade, and what each of several people is given."""
+"""Write the pages on which people grade, and divide the questions among several people."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.append_log import FORMAT, VERSION
 from retrieval_metrics._internal.validation import integer
-from retrieval_metrics.datasets.grading import resolve_rubric
-from retrieval_metrics.datasets.labels import Scale
 from retrieval_metrics.datasets.pooled_documents import group_by_query
+from retrieval_metrics.datasets.rubric import Scale, resolve_rubric
 from retrieval_metrics.files.saved_format import DIGEST_PREFIX
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.reports import numbers, page
@@ -24,8 +23,13 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.datasets.pooled_documents import PooledDocument
 
+# What is replaced by a hyphen where a name becomes a part of the name of a file.
 SEPARATORS = re.compile(r"[\W_]+")
+# What the page shows until its script runs.
 PLACEHOLDER = '<div id="labelling"><p>This page needs a browser that runs its script.</p></div>'
+
+# Digits to which a product is rounded before it is rounded up, so that 0.07 * 100 is 7 and not a little more.
+ROUNDING_DIGITS = 9
 
 
 def write_grading_pages(
@@ -38,7 +42,7 @@ def write_grading_pages(
     seed: int,
     **page_options: Any,
 ) -> tuple[Path, ...]:
-    """Write a page for anybody, or one for each person; see `Pool.labelling_page`."""
+    """Write one page for everybody, or a page for each of several people; see `Pool.labelling_page`."""
     if people is None:
         _write_page(Path(path), items, queries, seed=seed, person=None, **page_options)
         return (Path(path),)
@@ -65,10 +69,10 @@ def _write_page(
     meanings = resolve_rubric(rubric)
     generator = random.Random(integer(seed, "seed"))
     items_by_query = group_by_query(items)
-    order = list(items_by_query)
-    generator.shuffle(order)
+    shuffled_queries = list(items_by_query)
+    generator.shuffle(shuffled_queries)
     questions = []
-    for query in order:
+    for query in shuffled_queries:
         query_items = items_by_query[query]
         generator.shuffle(query_items)
         passages = [_encode_passage(item, queries[query]) for item in query_items]
@@ -81,7 +85,8 @@ def _write_page(
         "grader": person,
         "rubric": list(meanings),
         "scale": scale._asdict(),
-        "rubric_key": fingerprint([list(meanings), list(scale)]),  # under another rubric, everything is graded anew
+        # The browser keeps grades under this key, so that everything is graded anew under another rubric.
+        "rubric_key": fingerprint([list(meanings), list(scale)]),
         "questions": questions,
     }
     page.write(path, title, [PLACEHOLDER], data, scripts=("labelling_store.js", "labelling.js"), style="labelling.css")
@@ -92,7 +97,7 @@ def _encode_passage(item: PooledDocument, question: str) -> dict[str, Any]:
     return {
         "document": document,
         "text": item.text,
-        # Another page finds the grade of the same passage for the same question, whatever else is on it.
+        # The browser keeps the grade under this key, so that any page with this question and passage finds it.
         "key": fingerprint([json.dumps(item.query), question, document, item.text]),
     }
 
@@ -106,26 +111,28 @@ def _path_of_person(path: str | PathLike[str], person: str) -> Path:
 def share_out(
     items: Sequence[PooledDocument], people: Iterable[str], overlap: float, seed: int
 ) -> dict[str, list[PooledDocument]]:
-    """Return what each person grades: whole questions, of which a part is everybody's."""
+    """Return the documents that each person grades: whole questions, some of which everybody grades."""
     names = _check_people(people)
     if isinstance(overlap, bool) or not 0 <= overlap <= 1:
         raise ValueError(f"overlap must be a part of the questions from 0 to 1, got {overlap!r}")
     items_by_query = group_by_query(items)
-    order = list(items_by_query)
-    random.Random(integer(seed, "seed")).shuffle(order)
-    n_common = ceil(round(overlap * len(order), 9)) if len(names) > 1 else 0
+    shuffled_queries = list(items_by_query)
+    random.Random(integer(seed, "seed")).shuffle(shuffled_queries)
+    n_common = 0
+    if len(names) > 1:
+        n_common = ceil(round(overlap * len(shuffled_queries), ROUNDING_DIGITS))
     items_by_person: dict[str, list[PooledDocument]] = {name: [] for name in names}
-    for query in order[:n_common]:
+    for query in shuffled_queries[:n_common]:
         for name in names:
             items_by_person[name] += items_by_query[query]
-    for query in order[n_common:]:
+    for query in shuffled_queries[n_common:]:
         least_busy = min(names, key=lambda name: len(items_by_person[name]))
         items_by_person[least_busy] += items_by_query[query]
     for name in names:
         if not items_by_person[name]:
             raise ValueError(
-                f"{numbers.format_query_count(len(order))} are too few for {len(names)} people: nothing is left for "
-                f"{name}; name fewer people, or raise overlap"
+                f"{numbers.format_query_count(len(shuffled_queries))} are too few for {len(names)} people: nothing is "
+                f"left for {name}; name fewer people, or raise overlap"
             )
     return items_by_person
 

@@ -1,4 +1,4 @@
-"""A metric from a model's labels on all queries, corrected by people's on some."""
+"""The result of `evaluate_with_labels`: means and differences estimated from people's and a model's grades."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ class Estimate(SavedFields):
         """
         name = match_metric_name(metric, self.metrics)
         differences = select_pairs(self.differences, name, system, baseline)
-        if system is None or baseline is None:  # each pair is there in both directions; the listed one is meant
+        if system is None or baseline is None:  # both directions of a pair match, and the printed one is meant
             differences = self._select_listed(differences) or differences
         if len(differences) != 1:
             raise KeyError(
@@ -251,7 +251,11 @@ class Estimate(SavedFields):
     def _select_listed(self, differences: Iterable[EstimatedDifference]) -> list[EstimatedDifference]:
         """Return the differences of a later system from an earlier one, which are the ones that are printed."""
         position = {system: index for index, system in enumerate(self.systems)}
-        return [difference for difference in differences if position[difference.system] > position[difference.baseline]]
+        listed = []
+        for difference in differences:
+            if position[difference.system] > position[difference.baseline]:
+                listed.append(difference)
+        return listed
 
     def labels_needed(self, width: float, metric: str | Metric, system: str | None = None) -> float:
         """Return how many more queries people must grade for an interval of a given width.
@@ -288,14 +292,14 @@ class Estimate(SavedFields):
         Raises:
             OSError: If the file cannot be written.
         """
-        parts = []
+        sections = []
         for table in self._tables():
             heading = page.section(table.title) if table.title else ""
-            parts.append(heading + page.table(table._replace(title="")))
+            sections.append(heading + page.table(table._replace(title="")))
         if self.agreement is not None:
-            parts.append(page.section("Agreement", *map(page.table, self.agreement.tables)))
+            sections.append(page.section("Agreement", *map(page.table, self.agreement.tables)))
         default_title = f"{numbers.join_names(list(self.systems))}, from people's and a model's grades"
-        page.write(path, title or default_title, parts)
+        page.write(path, title or default_title, sections)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per metric and system.
@@ -327,10 +331,10 @@ class Estimate(SavedFields):
         columns = ["metric", "system", "mean", "ci_low", "ci_high", "human", "model", "effective_n", "n", "queries"]
         return to_data_frame(rows, columns)
 
-    def _group_by_metric(self, read: Callable[[EstimatedMean], Value]) -> ByMetric[dict[str, Value]]:
+    def _group_by_metric(self, read_value: Callable[[EstimatedMean], Value]) -> ByMetric[dict[str, Value]]:
         values: dict[str, dict[str, Value]] = {}
         for (metric, system), mean in self.estimated.items():
-            values.setdefault(metric, {})[system] = read(mean)
+            values.setdefault(metric, {})[system] = read_value(mean)
         return ByMetric(values)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What is printed of labels: their table, with its sentences."""
+"""Format labels as a table with notes, and grades as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.datasets.labels import LabelsSummary
 
-# How many reasons for missing grades are printed.
+# How many reasons for missing grades are printed, the most frequent first.
 MAX_REASONS = 3
 
 
@@ -31,7 +31,7 @@ def labels_table(summary: LabelsSummary) -> Table:
 
 
 def _failure_notes(summary: LabelsSummary) -> list[str]:
-    """Say why models gave no grade, the most frequent reasons first."""
+    """Return notes about why models gave no grade, the most frequent reasons first."""
     return [
         f"not graded: {numbers.format_count(count, 'document')}, {reason}"
         for reason, count in summary.failures.most_common(MAX_REASONS)
@@ -39,12 +39,12 @@ def _failure_notes(summary: LabelsSummary) -> list[str]:
 
 
 def _grader_notes(summary: LabelsSummary) -> list[str]:
-    """Say how far each two graders agree, how far all do, and on how many documents they do not."""
+    """Return notes about how far pairs of graders agree, how far all do, and how many documents have conflicts."""
     notes = []
     for agreement in summary.agreements:
-        first, second = agreement.names
+        first_name, second_name = agreement.names
         notes.append(
-            f"{first} and {second}: weighted kappa {numbers.format_mean(*agreement.quadratic_kappa)}, "
+            f"{first_name} and {second_name}: weighted kappa {numbers.format_mean(*agreement.quadratic_kappa)}, "
             f"{numbers.format_count(agreement.n, 'document')}"
         )
     if summary.alpha is not None:

@@ -1,25 +1,21 @@
-"""Labels of people and models: one, many, and what they resolve to."""
+"""The labels of several people and models: their conflicts, their agreement, and the judgments they make."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from datetime import date
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, pairwise
-from math import isfinite
-from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics._internal.optional_packages import to_data_frame
-from retrieval_metrics._internal.validation import common_id_type
 from retrieval_metrics.datasets.grader_agreement import Agreement, krippendorff_alpha
+from retrieval_metrics.datasets.label import FIELDS, Label, read_label
 from retrieval_metrics.datasets.label_wording import format_grades, labels_table
+from retrieval_metrics.datasets.rubric import Scale
 from retrieval_metrics.files.saved_format import Lines, SavedFile, write_saved_file
 from retrieval_metrics.inputs.items import Piece, Quote
-from retrieval_metrics.inputs.json_codec import to_json_value
 from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed
@@ -32,6 +28,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.datasets.grader_agreement import GraderKinds
+    from retrieval_metrics.datasets.label import Grader
     from retrieval_metrics.inputs.items import QrelsMapping
     from retrieval_metrics.reports.tables import Table
     from retrieval_metrics.statistics import AgreementEstimate
@@ -70,10 +67,10 @@ class Labels(Printed):
         for label in labels:
             if not isinstance(label, Label):
                 raise TypeError(f"Labels must be made from Label objects, got {label!r} ({type(label).__name__})")
-            first = label_by_key.setdefault((label.grader, label.query, label.document), label)
-            if first.grade != label.grade:
+            earlier = label_by_key.setdefault((label.grader, label.query, label.document), label)
+            if earlier.grade != label.grade:
                 raise ValueError(
-                    f"{label.grader} graded document {label.document!r} for query {label.query!r} {first.grade} and "
+                    f"{label.grader} graded document {label.document!r} for query {label.query!r} {earlier.grade} and "
                     f"{label.grade}; remove one of them"
                 )
             if scale is not None and label.grade is not None and label.grade not in scale.grades:
@@ -206,8 +203,8 @@ class Labels(Printed):
                 f"{rule!r}"
             )
         labels = []
-        for alternatives in self._labels_by_document.values():
-            labels.append(replace(choose_label(alternatives, rule), grader=self.name))
+        for labels_of_document in self._labels_by_document.values():
+            labels.append(replace(choose_label(labels_of_document, rule), grader=self.name))
         notes = list(self.notes)
         if self.conflicts:
             winner = f"the {rule} grade" if rule in RULES else rule
@@ -228,15 +225,15 @@ class Labels(Printed):
                     f"labels can be merged only with Labels, got {type(other).__name__}; use Labels.from_qrels(qrels, "
                     "grader=...)"
                 )
-        parts = [self, *others]
-        scale = Scale.merge(part.scale for part in parts)
+        merged_sets = [self, *others]
+        scale = Scale.merge(label_set.scale for label_set in merged_sets)
         if scale is not None:
-            _require_scale(parts, scale)
+            _require_scale(merged_sets, scale)
         labels: list[Label] = []
         notes: dict[str, None] = {}
-        for part in parts:
-            labels += part.labels
-            notes |= dict.fromkeys(part.notes)
+        for label_set in merged_sets:
+            labels += label_set.labels
+            notes |= dict.fromkeys(label_set.notes)
         return Labels(labels, notes, scale)
 
     def for_queries(self, queries: Iterable[Any]) -> Labels:
@@ -267,8 +264,8 @@ class Labels(Printed):
                     "labels.alpha()"
                 )
             first_grader, second_grader = self.graders
-            second = self.from_grader(second_grader)
-            return self.from_grader(first_grader).agreement(second, level=level, kinds=kinds)
+            second_labels = self.from_grader(second_grader)
+            return self.from_grader(first_grader).agreement(second_labels, level=level, kinds=kinds)
         if not isinstance(other, Labels):
             other = Labels.from_qrels(other, grader="the judgments")
         scale = Scale.merge([self.scale, other.scale])
@@ -405,21 +402,21 @@ class Labels(Printed):
     def _pair_agreements(self) -> tuple[Agreement, ...]:
         """Return the agreement of each two graders who graded a document in common."""
         agreements = []
-        for first, second in combinations(self.graders, 2):
+        for first_grader, second_grader in combinations(self.graders, 2):
             try:
-                agreements.append(self.from_grader(first).agreement(self.from_grader(second)))
+                agreements.append(self.from_grader(first_grader).agreement(self.from_grader(second_grader)))
             except ValueError:  # they graded nothing in common
                 continue
         return tuple(agreements)
 
 
-def _require_scale(parts: Iterable[Labels], scale: Scale) -> None:
+def _require_scale(label_sets: Iterable[Labels], scale: Scale) -> None:
     """Refuse labels that do not say from which grade a document is relevant, though others do."""
-    for part in parts:
-        if part.labels and part.scale is None:
+    for label_set in label_sets:
+        if label_set.labels and label_set.scale is None:
             raise ValueError(
-                f"the labels of {part.name} do not say from which grade a document is relevant; the others say from "
-                f"{scale.relevant_from:g}. If that holds for these, too: Labels.from_qrels(qrels, grader=..., "
+                f"the labels of {label_set.name} do not say from which grade a document is relevant; the others say "
+                f"from {scale.relevant_from:g}. If that holds for these, too: Labels.from_qrels(qrels, grader=..., "
                 f"relevant_from={scale.relevant_from:g})"
             )
 
@@ -445,7 +442,7 @@ class GraderCounts:
 
 @dataclass(frozen=True, slots=True)
 class LabelsSummary:
-    """What is printed of labels.
+    """The numbers and notes that `labels_table` prints of labels.
 
     Attributes:
         n_labels: The number of labels.
@@ -473,164 +470,30 @@ class LabelsSummary:
 
 
 def decode_labels(saved_file: SavedFile) -> Labels:
-    """Return the grades that were saved."""
+    """Return the labels that were saved to a file."""
     with saved_file.name_place_in_errors("labels"):
-        entries = list(saved_file.content["labels"])
+        label_entries = list(saved_file.content["labels"])
     labels = []
-    for number, entry in enumerate(entries):
+    for number, label_entry in enumerate(label_entries):
         with saved_file.name_place_in_errors(f"labels[{number}]"):
-            labels.append(read_label(entry))
+            labels.append(read_label(label_entry))
     with saved_file.name_place_in_errors("notes"):
         notes = tuple(str(note) for note in saved_file.content.get("notes", ()))
     scale = None
     with saved_file.name_place_in_errors("scale"):
-        entry = saved_file.content.get("scale")
-        if entry is not None:
-            scale = Scale.from_grades(entry["relevant_from"], entry["grades"])
+        scale_entry = saved_file.content.get("scale")
+        if scale_entry is not None:
+            scale = Scale.from_grades(scale_entry["relevant_from"], scale_entry["grades"])
     with saved_file.name_place_in_errors("labels"):
         return Labels(labels, notes, scale)
 
 
-# A label: the grade of a document for a query, with its grader, date and reason.
-
-Grader: TypeAlias = Literal["human", "model"]
-
-# The grades that people and models can give.
-GRADES = (0, 1, 2, 3)
-# The meaning of each grade, for people and models.
-RUBRIC = (
-    "does not help to answer the question",
-    "is about the subject of the question, but does not answer it",
-    "answers a part of the question, or answers it among much else",
-    "answers the question",
-)
-# The lowest grade of a document that answers at least a part of the question.
-RELEVANT_FROM = 2
-_TEXT_FIELDS = ("prompt", "date", "reason")
-
-
-class Scale(NamedTuple):
-    """The grades that a rubric has.
-
-    Attributes:
-        grades: All of them.
-        relevant_from: The lowest grade with which a document is relevant.
-    """
-
-    grades: tuple[float, ...] = GRADES
-    relevant_from: float = RELEVANT_FROM
-
-    @classmethod
-    def from_grades(cls, relevant_from: float, grades: Iterable[float] = GRADES) -> Scale:
-        """Return the scale of a rubric."""
-        all_grades = tuple(grades)
-        if any(isinstance(grade, bool) or not isinstance(grade, Real) for grade in all_grades):
-            raise TypeError(f"the grades of a rubric must be numbers, got {list(all_grades)}")
-        if any(higher <= lower for lower, higher in pairwise(all_grades)):
-            raise ValueError(f"the grades of a rubric must rise, got {list(all_grades)}")
-        if isinstance(relevant_from, bool) or relevant_from not in all_grades[1:]:
-            options = format_grades(all_grades[1:])
-            raise ValueError(f"relevant_from must be one of the grades {options}, got {relevant_from!r}")
-        return cls(all_grades, relevant_from)
-
-    @classmethod
-    def merge(cls, scales: Iterable[Scale | None]) -> Scale | None:
-        """Return the scale of several labels; those that have none have the scale of the others."""
-        distinct = list(dict.fromkeys(scale for scale in scales if scale is not None))
-        if len(distinct) > 1:
-            first, second = distinct[:2]
-            raise ValueError(
-                f"these labels were given by different rubrics: a document is relevant from grade "
-                f"{first.relevant_from:g} of {len(first.grades)} and from {second.relevant_from:g} of "
-                f"{len(second.grades)}"
-            )
-        return distinct[0] if distinct else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
-    """The grade of a document for a query, or the fact that it could not be graded.
-
-    Attributes:
-        query: The query.
-        document: The document.
-        grade: The grade; None if the person cannot tell, or the model gave no usable reply.
-        grader: The name of the person or the model, without spaces around it.
-        kind: `human` or `model`.
-        prompt: The version of the model's prompt, or of the rubric shown to the person.
-        date: The date, such as `2026-05-31`.
-        reason: The reason in the words of the grader; for a model that failed, the error.
-        quotes: The exact words of the document that answer the query.
-
-    Raises:
-        TypeError: If an attribute has another type.
-        ValueError: If the grade is not finite, the kind is unknown, the name is empty, or the date is invalid.
-    """
-
-    query: QueryId
-    document: DocumentId
-    grade: float | None
-    grader: str
-    kind: Grader = "human"
-    prompt: str | None = None
-    date: str | None = None
-    reason: str | None = None
-    quotes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        subject = f"the label of document {self.document!r} for query {self.query!r}"
-        common_id_type([type(self.query)], "query ids of labels")
-        common_id_type([type(self.document)], "document ids of labels")
-        if self.grade is not None and (isinstance(self.grade, bool) or not isinstance(self.grade, Real)):
-            raise TypeError(f"{subject} must have a number as its grade, or None, got {self.grade!r}")
-        if self.grade is not None and not isfinite(self.grade):
-            raise ValueError(f"{subject} has the grade {self.grade!r}, which is not finite")
-        if not isinstance(self.grader, str) or not self.grader.strip():
-            raise ValueError(f"{subject} must have the name of its grader as `grader`, got {self.grader!r}")
-        if self.kind not in {"human", "model"}:
-            raise ValueError(f"{subject} must have 'human' or 'model' as its kind, got {self.kind!r}")
-        for name in _TEXT_FIELDS:
-            text = getattr(self, name)
-            if text is not None and not isinstance(text, str):
-                raise TypeError(f"{subject} must have text as its {name}, got {text!r}")
-        if self.date is not None:
-            try:
-                date.fromisoformat(self.date[:10])
-            except ValueError:
-                raise ValueError(f"the date of {subject} must be written as 2026-05-31, got {self.date!r}") from None
-        if isinstance(self.quotes, str) or not all(isinstance(quote, str) and quote.strip() for quote in self.quotes):
-            raise TypeError(f"{subject} must have a list of texts as its quotes, got {self.quotes!r}")
-        object.__setattr__(self, "quotes", tuple(self.quotes))
-        object.__setattr__(self, "grader", self.grader.strip())
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what is known as plain values for JSON; `Label(**entries)` reads them."""
-        fields_as_json = {}
-        for name in FIELDS:
-            value = list(self.quotes) if name == "quotes" else getattr(self, name)
-            if name == "grade" or value not in (None, []):
-                fields_as_json[name] = to_json_value(value, f"{name} of the label of {self.document!r}")
-        return fields_as_json
-
-
-FIELDS = tuple(field.name for field in fields(Label))
-
-
-def read_label(entry: Any) -> Label:
-    """Return the label that `Label.as_dict` was written from."""
-    if not isinstance(entry, Mapping):
-        raise TypeError(f"a label must be an object, got {entry!r}")
-    for name in entry:
-        if name not in FIELDS:
-            raise ValueError(f"a label can have {', '.join(FIELDS)}, got {name!r}")
-    return Label(**entry)
-
-
+# The rules by which `Labels.resolved` chooses between grades, beside the names of graders.
 RULES = ("lowest", "highest", "majority")
 
 
 def choose_label(labels: Sequence[Label], rule: str) -> Label:
-    """Return the label that holds by a rule, or by the name of a grader; see `Labels.resolved`."""
+    """Return the label of a document that a rule chooses, or that a grader of that name gave; see `Labels.resolved`."""
     graded = [label for label in labels if label.grade is not None]
     if not graded:
         return labels[0]

@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     Check = Callable[[LintInput], Iterable[LintFinding | str]]
 
 
-# A check yields what it finds in its subject, and as text what it could not check and what that needs; MEANING says
-# what each finding means.
+# Each check yields its findings, and a text for what it cannot check: what that is, and what it needs.
 CHECKS: tuple[Check, ...] = (
     find_dependent_questions,
     find_unknown_languages,
@@ -103,10 +102,10 @@ def lint(
         "linting", len(checks), label, "a sample of the questions takes less", show_progress=show_progress
     ) as advance:
         for n_done, check in enumerate(checks, start=1):
-            for finding in check(subject):
-                if isinstance(finding, str):
-                    skipped.append(finding)
+            for finding_or_skipped in check(subject):
+                if isinstance(finding_or_skipped, str):
+                    skipped.append(finding_or_skipped)
                 else:
-                    findings.append(finding)
+                    findings.append(finding_or_skipped)
             advance(n_done)
     return Lint(questions, findings, skipped)

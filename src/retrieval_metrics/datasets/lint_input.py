@@ -1,4 +1,4 @@
-"""What a lint looks at: the questions and their judgments, with the corpus and the runs."""
+"""The input of all checks of a lint: questions and judgments, with the corpus and the runs."""
 
 from __future__ import annotations
 

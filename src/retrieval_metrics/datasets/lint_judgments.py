@@ -23,14 +23,15 @@ def find_forbidden_judgments(subject: LintInput) -> Iterator[LintFinding]:
     for grades in subject.graded.values():
         n_forbidden = sum(grade < 0 for grade in grades.values())
         n_judgments += n_forbidden
-        n_questions += n_forbidden > 0
+        if n_forbidden:
+            n_questions += 1
     if n_judgments:
         message = wording.format_forbidden(n_judgments, n_questions)
         yield LintFinding("forbidden", None, message, {"judgments": n_judgments})
 
 
 def find_questions_without_relevant(subject: LintInput) -> Iterator[LintFinding]:
-    """Yield the questions without a relevant document: those without a grade of 0 are meant to have no answer."""
+    """Yield the questions without a relevant document, which are unanswerable on purpose if no grade is 0."""
     for query, relevant in subject.relevant.items():
         if relevant:
             continue
@@ -95,7 +96,7 @@ def find_impossible_groups(subject: LintInput) -> Iterator[LintFinding]:
 
 
 def _is_missing(judged: Any, passages: CorpusIndex) -> bool:
-    """Return whether the corpus is known not to have what is judged."""
+    """Return whether what is judged is certainly not in the corpus."""
     if isinstance(judged, Quote):
         if not passages.items or passages.count_places(judged.text):
             return False

@@ -1,4 +1,4 @@
-"""Check whether quotes are in the corpus, and where."""
+"""Check whether quotes are long enough, and where they are in the corpus."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def find_wrong_quotes(subject: LintInput) -> Iterator[LintFinding]:
 def _check_quote(
     passages: CorpusIndex, query: QueryId, quote: Quote, groups: Sequence[dict[Any, float]]
 ) -> LintFinding | None:
-    """Return what is wrong with a quote, if anything is; `groups` are those it is in."""
+    """Return what is wrong with a quote; None if nothing is. `groups` are the groups with this quote."""
     n_places_by_document = passages.count_places(quote.text)
     n_places = sum(n_places_by_document.values())
     if n_places > 1:
@@ -74,7 +74,7 @@ def _has_span(group: dict[Any, float]) -> bool:
 
 
 def _covers_all_places(group: dict[Any, float], quote: Quote, n_places: int, documents: Sequence[Any]) -> bool:
-    """Return whether each place of a quote is judged: whether it has as many spans as places, in these documents."""
+    """Return whether a group judges every place of a quote: it has as many spans as places, in all the documents."""
     spans = [judged for judged, grade in group.items() if isinstance(judged, Span) and grade == group[quote]]
     return len(spans) >= n_places and {span.source for span in spans} >= set(documents)
 
@@ -110,7 +110,7 @@ def _find_same_words(passages: CorpusIndex, quote: str) -> str | None:
 
 
 class _WordInText(NamedTuple):
-    """A word of a text, and where the part between blanks begins and ends that it is in."""
+    """A word of a text, with start and end of the part between blanks that it is in."""
 
     word: str
     start: int
@@ -121,10 +121,10 @@ def _find_word_sequence(wanted_words: list[str], text: str) -> Iterator[tuple[in
     """Yield start and end of the parts of a text that have the wanted words in a row."""
     words_in_text = list(_locate_words(text))
     spelled_words = [word_in_text.word for word_in_text in words_in_text]
-    for first in range(len(spelled_words) - len(wanted_words) + 1):
-        n_until_end = first + len(wanted_words)
-        if spelled_words[first:n_until_end] == wanted_words:
-            yield words_in_text[first].start, words_in_text[n_until_end - 1].end
+    for start in range(len(spelled_words) - len(wanted_words) + 1):
+        end = start + len(wanted_words)
+        if spelled_words[start:end] == wanted_words:
+            yield words_in_text[start].start, words_in_text[end - 1].end
 
 
 def _locate_words(text: str) -> Iterator[_WordInText]:

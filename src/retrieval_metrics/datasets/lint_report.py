@@ -1,4 +1,4 @@
-"""What a lint finds, how that is shown, and how it is fixed."""
+"""The result of a lint: its findings, their severity, how they are printed, and the repairs that are safe."""
 
 from __future__ import annotations
 
@@ -25,41 +25,55 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning", "note"]
 
-# The severity and meaning of each finding: errors make numbers wrong, warnings make them doubtful.
-MEANING: Mapping[str, tuple[Severity, str]] = {
-    "no_relevant": (
-        "error",
-        "documents are judged and none is relevant, so the question counts as one without an answer",
+
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """What all findings of one name have in common.
+
+    Attributes:
+        severity: `error` if it makes numbers wrong, `warning` if it makes them doubtful, else `note`.
+        meaning: What such a finding says, in words.
+    """
+
+    severity: Severity
+    meaning: str
+
+
+# The kinds of findings by name, in the order in which a report lists them.
+FINDING_KINDS: Mapping[str, FindingKind] = {
+    "no_relevant": FindingKind(
+        "error", "documents are judged and none is relevant, so the question counts as one without an answer"
     ),
-    "short_quote": ("error", "a quote is so short that comparing refuses it"),
-    "unknown_document": ("error", "a judged document is not in the corpus, so nothing can find it"),
-    "unknown_source": ("error", "the source of a span is not in the corpus"),
-    "missing_quote": ("error", "a quote is not in the corpus"),
-    "moved_span": ("error", "a span no longer holds the text it held"),
-    "impossible_group": ("error", "none of several alternatives is in the corpus"),
-    "contradicting_judgments": ("error", "the same question is judged differently elsewhere"),
-    "duplicate_question": ("warning", "another question has the same words"),
-    "near_duplicate_question": ("warning", "another question has almost the same words"),
-    "dependent_question": ("warning", "the question cannot be understood without the passage it was made of"),
-    "short_question": ("warning", "the question has too few words to say what is wanted"),
-    "ambiguous_quote": ("warning", "a quote occurs in several places"),
-    "uncovered_span": ("warning", "the passages leave out a part of a span"),
-    "leaked_id": ("warning", "the question names the id of a document that is relevant to it"),
-    "cut_quote": ("warning", "a quote is in its source, but no passage holds all of it"),
-    "unjudged_duplicate": ("warning", "a copy of a relevant passage is not judged"),
-    "possible_answer": ("warning", "a passage that shares much of a relevant one is not judged"),
-    "echo": ("warning", "the question repeats the words of its answer"),
-    "unanswered": ("warning", "nothing relevant is found"),
-    "unanswerable": (
-        "note",
-        "nothing is judged, or all of it is forbidden, so nothing is meant to answer the question",
+    "short_quote": FindingKind("error", "a quote is so short that comparing refuses it"),
+    "unknown_document": FindingKind("error", "a judged document is not in the corpus, so nothing can find it"),
+    "unknown_source": FindingKind("error", "the source of a span is not in the corpus"),
+    "missing_quote": FindingKind("error", "a quote is not in the corpus"),
+    "moved_span": FindingKind("error", "a span no longer holds the text it held"),
+    "impossible_group": FindingKind("error", "none of several alternatives is in the corpus"),
+    "contradicting_judgments": FindingKind("error", "the same question is judged differently elsewhere"),
+    "duplicate_question": FindingKind("warning", "another question has the same words"),
+    "near_duplicate_question": FindingKind("warning", "another question has almost the same words"),
+    "dependent_question": FindingKind(
+        "warning", "the question cannot be understood without the passage it was made of"
     ),
-    "forbidden": ("note", "grades below 0 say what must not come back"),
-    "unjudged_at_top": ("note", "a document that every run ranks among the first three is not judged"),
-    "cut_span": ("note", "a span begins or ends within a word"),
-    "easy": ("note", "something relevant comes first whatever retrieves"),
-    "few_sources": ("note", "the questions come from few documents"),
-    "too_few_questions": ("note", "the wanted difference needs more questions"),
+    "short_question": FindingKind("warning", "the question has too few words to say what is wanted"),
+    "ambiguous_quote": FindingKind("warning", "a quote occurs in several places"),
+    "uncovered_span": FindingKind("warning", "the passages leave out a part of a span"),
+    "leaked_id": FindingKind("warning", "the question names the id of a document that is relevant to it"),
+    "cut_quote": FindingKind("warning", "a quote is in its source, but no passage holds all of it"),
+    "unjudged_duplicate": FindingKind("warning", "a copy of a relevant passage is not judged"),
+    "possible_answer": FindingKind("warning", "a passage that shares much of a relevant one is not judged"),
+    "echo": FindingKind("warning", "the question repeats the words of its answer"),
+    "unanswered": FindingKind("warning", "nothing relevant is found"),
+    "unanswerable": FindingKind(
+        "note", "nothing is judged, or all of it is forbidden, so nothing is meant to answer the question"
+    ),
+    "forbidden": FindingKind("note", "grades below 0 say what must not come back"),
+    "unjudged_at_top": FindingKind("note", "a document that every run ranks among the first three is not judged"),
+    "cut_span": FindingKind("note", "a span begins or ends within a word"),
+    "easy": FindingKind("note", "something relevant comes first whatever retrieves"),
+    "few_sources": FindingKind("note", "the questions come from few documents"),
+    "too_few_questions": FindingKind("note", "the wanted difference needs more questions"),
 }
 
 
@@ -99,12 +113,12 @@ class LintFinding:
     @property
     def severity(self) -> Severity:
         """`error`, `warning` or `note`."""
-        return MEANING[self.name][0]
+        return FINDING_KINDS[self.name].severity
 
 
 COLUMNS = ("name", "query", "severity", "message", "evidence", "fix")
 
-# The number of findings with one name that are printed.
+# How many findings of one name are printed.
 MAX_SHOWN = 3
 
 
@@ -120,7 +134,7 @@ class Lint(Printed, Generic[QuestionsT]):
     """
 
     def __init__(self, questions: QuestionsT, findings: Sequence[LintFinding], skipped: Sequence[str] = ()) -> None:
-        order = {name: position for position, name in enumerate(MEANING)}
+        order = {name: position for position, name in enumerate(FINDING_KINDS)}
         self.questions = questions
         self.findings = sorted(findings, key=lambda finding: order[finding.name])
         self.skipped = list(skipped)
@@ -136,10 +150,10 @@ class Lint(Printed, Generic[QuestionsT]):
         Raises:
             ValueError: If the name is unknown.
         """
-        if name in {severity for severity, _ in MEANING.values()}:
+        if name in {kind.severity for kind in FINDING_KINDS.values()}:
             return [finding for finding in self.findings if finding.severity == name]
-        if name not in MEANING:
-            raise ValueError(f"there is no finding {name!r}; the findings are {', '.join(MEANING)}")
+        if name not in FINDING_KINDS:
+            raise ValueError(f"there is no finding {name!r}; the findings are {', '.join(FINDING_KINDS)}")
         return [finding for finding in self.findings if finding.name == name]
 
     def fixed(self) -> QuestionsT:
@@ -204,8 +218,8 @@ class Lint(Printed, Generic[QuestionsT]):
         rows = []
         notes = []
         for name, count in self.counts.items():
-            severity, meaning = MEANING[name]
-            rows.append([name, severity, str(count), meaning])
+            kind = FINDING_KINDS[name]
+            rows.append([name, kind.severity, str(count), kind.meaning])
             notes += [wording.format_finding(finding) for finding in self.named(name)[:MAX_SHOWN]]
             if count > MAX_SHOWN:
                 notes.append(wording.format_further_findings(count - MAX_SHOWN))
@@ -219,7 +233,7 @@ class Lint(Printed, Generic[QuestionsT]):
 
 
 def _find_removal(fixes: Sequence[LintFix]) -> LintFix | None:
-    """Return the fix that removes a question; if there is one, no others are made."""
+    """Return the fix that removes a question, which makes its other fixes needless; None if there is none."""
     for fix in fixes:
         if fix.judgment is None:
             return fix

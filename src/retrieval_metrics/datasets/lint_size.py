@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 # With fewer documents of equal share, intervals over documents mean little.
 MIN_SOURCES = 10
 
-# With fewer questions, nothing is said about their documents.
+# Of fewer questions, the number of their documents says nothing.
 MIN_QUESTIONS = 10
 
-# With so many runs their differences show how much retrievers vary; without, the published spreads do.
+# From so many runs on, their differences show how much retrievers vary; else the published spreads are used.
 N_COMPARED_RUNS = 2
 
 
@@ -71,11 +71,11 @@ def find_too_few_questions(subject: LintInput, metric: Metric, difference: float
     if differences is None:
         planned = plan(difference, str(metric))
         n_enough = planned.n_questions
-        n_needed = planned.range
+        needed_range = planned.range
         spread = planned.scenarios[1].sd
     else:
-        n_needed = queries_needed(differences, difference)
-        n_enough = n_needed[0]
+        needed_range = queries_needed(differences, difference)
+        n_enough = needed_range[0]
         spread = float(differences.std(ddof=1))
         runs = list(values_by_run)[:N_COMPARED_RUNS]
     if n_questions < n_enough:
@@ -85,12 +85,12 @@ def find_too_few_questions(subject: LintInput, metric: Metric, difference: float
             wording.format_too_few_questions(
                 metric=str(metric),
                 difference=difference,
-                n_needed=n_needed,
+                needed_range=needed_range,
                 n_questions=n_questions,
                 spread=spread,
                 runs=runs,
             ),
-            {"needed": tuple(n_needed), "questions": n_questions, "difference": difference, "spread": spread},
+            {"needed": tuple(needed_range), "questions": n_questions, "difference": difference, "spread": spread},
         )
 
 

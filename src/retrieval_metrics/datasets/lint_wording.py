@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.datasets.content_words import quote_beginning
+from retrieval_metrics.datasets.text_cutting import quote_beginning
 from retrieval_metrics.inputs.items import Piece
 from retrieval_metrics.reports import numbers
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Span
 
 
-# Names of documents in one sentence.
+# How many documents a sentence names.
 MAX_NAMES = 5
 
-# Questions in one sentence that are suspected most.
+# How many questions a sentence names that are most suspected to have no answer.
 MAX_SUSPECTS = 20
 
 
@@ -32,7 +32,7 @@ def format_dependent_question(question: str, pointing_words: str) -> str:
 
 
 def format_unknown_languages_skipped(queries: Sequence[QueryId], n_questions: int, languages: Iterable[str]) -> str:
-    """Say of how many questions the language is unknown, so that it is not checked whether they make sense alone."""
+    """Say for how many questions the language is unknown, so that this check is skipped."""
     *first_languages, last_language = languages
     return (
         f"whether {len(queries):,} of {n_questions:,} questions make sense without their passage, such as "
@@ -113,13 +113,19 @@ def format_few_sources(counts: Mapping[str, int], n_questions: int, effective: f
 
 
 def format_too_few_questions(
-    *, metric: str, difference: float, n_needed: tuple[int, int], n_questions: int, spread: float, runs: Sequence[str]
+    *,
+    metric: str,
+    difference: float,
+    needed_range: tuple[int, int],
+    n_questions: int,
+    spread: float,
+    runs: Sequence[str],
 ) -> str:
     """Say how many questions a difference needs; without two runs, the published spreads are used."""
     where = f"how much {' and '.join(runs)} differ" if runs else "how much retrievers usually differ"
     return (
-        f"to find a difference of {difference:g} in {metric} in four of five cases takes {n_needed[0]:,} to "
-        f"{n_needed[1]:,} questions, by {where} ({numbers.format_value(spread)}); "
+        f"to find a difference of {difference:g} in {metric} in four of five cases takes {needed_range[0]:,} to "
+        f"{needed_range[1]:,} questions, by {where} ({numbers.format_value(spread)}); "
         f"{n_questions:,} have something relevant"
     )
 
@@ -316,7 +322,7 @@ def format_easy_for_bm25(question: str) -> str:
 
 
 def format_unanswered_skipped(suspects: Sequence[QueryId | None], n_judged: int) -> str:
-    """Say for how many questions BM25 finds nothing: so many that this says something about BM25."""
+    """Say that BM25 finds nothing for so many questions that the search is to blame."""
     return (
         f"which questions have no answer, because BM25 hardly finds what is relevant to {len(suspects):,} of "
         f"{n_judged:,}: they use other words, so pass runs= of a retriever that matches meanings; suspected most are "

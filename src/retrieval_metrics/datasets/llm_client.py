@@ -1,26 +1,22 @@
-"""Ask a model: any callable, several at a time, with its answers kept."""
+"""Ask a model many prompts at a time, parse its replies, and stop when too many fail or a budget is spent."""
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.datasets.call_budget import BudgetSpentError, Calls, Spending
 from retrieval_metrics.datasets.json_replies import FORMAT_ERRORS, BadReplyError, reply_schema
+from retrieval_metrics.datasets.llm_model import SCHEMA, Model, choose_prompt_function, takes_schema
 from retrieval_metrics.datasets.reply_cache import ReplyCache
-from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.reports.progress import progress
 from retrieval_metrics.retrieval.call_policy import FunctionCaller, run_concurrently
-from retrieval_metrics.retrieval.sync_async import choose_function
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-    from os import PathLike
 
 
 KeyT = TypeVar("KeyT")
@@ -29,21 +25,24 @@ Parsed = TypeVar("Parsed")
 # How many prompts may fail before a model that has never replied is given up.
 MAX_FAILED_BEFORE_REPLY = 3
 
-# Failures in a row after which no more is spent: calls that fail, or replies that are not of the form asked for.
+# After so many failures in a row, the model is not asked again: failed calls, or replies in another form than asked.
 MAX_FAILED_IN_A_ROW = 10
 
-# Failed calls and replies in a row that cannot be used for whatever reason, after which no more is spent.
+# After so many failed calls or unusable replies in a row, whatever the reasons, the model is not asked again.
 MAX_UNUSABLE = 50
 
-# Characters of an unusable reply that the model is shown again: what is longer costs tokens and helps nobody.
+# How many characters of an unusable reply the model is shown when it is asked again; more would only cost tokens.
 MAX_SHOWN_AGAIN = 4_000
 
-# Characters of an unusable reply in the message that no more is asked.
+# How many characters of an unusable reply `stop_reason` shows.
 _SHOWN_LENGTH = 300
+
+# The reasons of failures that are calls without a text.
+_FAILED_CALLS = frozenset({"call failed", "timed out", "no text"})
 
 
 def repeat_prompt(prompt: str, reply: str, error: BadReplyError) -> str:
-    """Return a prompt that repeats the first and tells the model what was wrong with its reply."""
+    """Return a prompt that repeats another, shows the reply to it, and says why that cannot be used."""
     shown_reply = reply
     if len(reply) > MAX_SHOWN_AGAIN:
         shown_reply = f"{reply[:MAX_SHOWN_AGAIN]} [...]"
@@ -84,60 +83,8 @@ class ParsedReplies(Generic[KeyT, Parsed]):
         return dict(Counter(failure.reason for failure in self.failures.values()).most_common())
 
 
-@dataclass(frozen=True)
-class Model:
-    """A model with all that a function needs to call it: its name, where replies are kept, and what it may cost.
-
-    Wherever a model is taken, it is this, or just what `ask` can be.
-
-    Attributes:
-        ask: A function from a prompt to a reply, synchronous or not, or a chat model or LLM of an installed host.
-        name: Its name, for the cache and the provenance; None takes its own.
-        cache: A file such as `replies.jsonl` to which every reply is written as it arrives, and from which it is read
-            next time: a second run makes no calls, and an interrupted one continues where it stopped.
-        workers: How many calls may be under way at once.
-        timeout: Seconds that one attempt of a call may take; None sets no limit.
-        retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
-        budget: The largest number of calls of a function it is given to, retries included; replies from the cache are
-            free.
-        token_budget: Likewise, the largest number of tokens in prompts and replies together.
-        count_tokens: Returns the number of tokens of a text; None counts one token for every four characters.
-
-    Raises:
-        TypeError: If it is not a model, or an option has another type.
-        ValueError: If an option is out of range, or there is a cache but no name.
-
-    Example:
-        >>> Model(lambda prompt: "yes", "an echo", budget=100).budget
-        100
-    """
-
-    ask: Any
-    name: str | None = None
-    cache: str | PathLike[str] | None = None
-    workers: int = 8
-    timeout: float | None = None
-    retries: int = 2
-    budget: int | None = None
-    token_budget: int | None = None
-    count_tokens: Callable[[str], int] | None = None
-
-    def __post_init__(self) -> None:
-        if self.name is not None and (not isinstance(self.name, str) or not self.name.strip()):
-            raise TypeError(f"the name of a model must be a text, got {self.name!r}")
-        object.__setattr__(self, "name", find_model_name(self.ask) if self.name is None else self.name)
-        if self.cache is not None and not self.name:
-            raise ValueError(
-                "a cache needs the name of the model, which keeps the replies of different models apart; write "
-                "Model(ask, 'its name', cache=...)"
-            )
-        FunctionCaller(choose_prompt_function(self.ask), name="model", timeout=self.timeout, retries=self.retries)
-        positive_integer(self.workers, "workers")
-        Spending(Calls(), self.budget, self.token_budget, self.count_tokens)
-
-
 class LlmClient:
-    """Asks a model, and holds what that has cost.
+    """Asks a model, and counts its calls and their cost.
 
     Attributes:
         model_name: The name of the model; None if it is unknown.
@@ -215,14 +162,14 @@ class LlmClient:
             await ask_once(key_and_prompt)
 
     async def _ask_and_parse(self, prompt: str, parse: Callable[[str], Parsed], options: Mapping[str, Any]) -> Parsed:
-        """Return the parsed reply; where it cannot be used, the model is told why and asked once more."""
+        """Return the parsed reply; tell the model why a reply cannot be used, and ask once more."""
         parsed_or_error, reply = await self._get_reply(prompt, parse, options)
         if not isinstance(parsed_or_error, BadReplyError):
             return parsed_or_error
         retry_result, reply = await self._get_reply(repeat_prompt(prompt, reply, parsed_or_error), parse, options)
         if isinstance(retry_result, BadReplyError):
             raise _FailedError(retry_result.reason, str(retry_result), reply) from retry_result
-        # The first reply was not kept, so this one is kept for the first prompt, and a second run makes no call.
+        # The cache holds no reply to the first prompt. This one stands for it, so that a second run makes no call.
         if parsed_or_error.reason in FORMAT_ERRORS:
             self._cache.store(self.model_name, prompt, reply)
         return retry_result
@@ -230,7 +177,7 @@ class LlmClient:
     async def _get_reply(
         self, prompt: str, parse: Callable[[str], Parsed], options: Mapping[str, Any]
     ) -> tuple[Parsed | BadReplyError, str]:
-        """Return a reply, parsed or with what is wrong with it, and as it was; from the cache or from the model."""
+        """Return the parsed reply, or why it cannot be used, and its text; from the cache or from the model."""
         async with self._lock_by_prompt.setdefault(prompt, asyncio.Lock()):
             cached_reply = self._cache.get(self.model_name, prompt)
             if cached_reply is not None:
@@ -245,12 +192,12 @@ class LlmClient:
                 self._n_unusable = 0
             if isinstance(parsed, BadReplyError) and parsed.reason in FORMAT_ERRORS:
                 self._cache.store_unusable(self.model_name, prompt, reply, parsed.reason)
-            else:  # what the model says is of use for a rerun, which then rejects it for the same reason
+            else:  # also a reply that is rejected for what it says: a second run rejects it again without a call
                 self._cache.store(self.model_name, prompt, reply)
         return parsed, reply
 
     def _count_unusable(self, reason: str, message: str, reply: object = None) -> None:
-        """Count a reply or a call that is of no use, and stop asking where there are too many in a row."""
+        """Count a failed call or an unusable reply, and set `stop_reason` after too many in a row."""
         self._n_unusable += 1
         if reason in FORMAT_ERRORS or reason in _FAILED_CALLS:
             self._n_failed_in_a_row += 1
@@ -273,7 +220,7 @@ class LlmClient:
             raise _FailedError(reason, self.stop_reason)
         try:
             reply = await self._caller.call(
-                prompt, before=partial(self._spending.start, prompt), after=self._add_seconds, **options
+                prompt, before=partial(self._spending.count_call, prompt), after=self._add_seconds, **options
             )
         except BudgetSpentError as error:
             self.stop_reason = str(error)
@@ -289,7 +236,7 @@ class LlmClient:
             raise _FailedError(reason, message) from error
         if isinstance(reply, str) and reply.strip():
             self._has_replied = True
-            self._spending.end(reply)
+            self._spending.count_reply(reply)
             return reply
         if not self._has_replied and not isinstance(reply, str):
             raise TypeError(f"a model must reply with a text, got {reply!r} ({type(reply).__name__})")
@@ -301,10 +248,9 @@ class LlmClient:
         self.calls.seconds += seconds
 
 
-_FAILED_CALLS = frozenset({"call failed", "timed out", "no text"})
-
-
 class _FailedError(Exception):
+    """A prompt that got no usable reply, with the failure to report."""
+
     def __init__(self, reason: str, message: str, reply: str | None = None) -> None:
         super().__init__(message)
         self.failure = Failure(reason, message, reply)
@@ -319,45 +265,3 @@ def _parse_or_error(parse: Callable[[str], Parsed], reply: str) -> Parsed | BadR
         return parse(reply)
     except BadReplyError as error:
         return error
-
-
-# Models: anything that turns a prompt into a reply.
-
-# The argument by which a model takes the JSON schema of its reply.
-SCHEMA = "schema"
-
-# The attributes in which models of frameworks have the name of the model they call.
-NAME_ATTRIBUTES = ("model_name", "model", "model_id", "name")
-
-
-def choose_prompt_function(model: Any) -> Callable[[str], Any]:
-    """Return the function to call with a prompt, synchronous or not."""
-    host = find_host(model)
-    if host is not None and host.model is not None:
-        host_function = host.model(model)
-        if host_function is not None:
-            return choose_function(host_function)
-    if callable(model) and not isinstance(model, type):
-        function: Callable[[str], Any] = model
-        return function
-    raise TypeError(
-        "a model must be a function of a prompt that returns its reply, synchronous or not, or a model of an installed "
-        f"host, got {model!r}"
-    )
-
-
-def takes_schema(prompt_function: Callable[..., Any]) -> bool:
-    """Return whether a function to call with a prompt can be asked for a reply of a JSON schema."""
-    try:
-        return SCHEMA in inspect.signature(prompt_function).parameters
-    except (TypeError, ValueError):  # of a function without a signature
-        return False
-
-
-def find_model_name(model: Any) -> str | None:
-    """Return the name of a model, or None if it has none; a function has none, because it may call any model."""
-    for attribute in NAME_ATTRIBUTES:
-        name = getattr(model, attribute, None)
-        if isinstance(name, str) and name.strip():
-            return name
-    return None

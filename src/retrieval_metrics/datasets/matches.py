@@ -1,4 +1,4 @@
-"""Which retrieved item satisfies which judgment, to check the matching before you trust a metric."""
+"""Show which retrieved item satisfies which judgment, to check the matching before you trust a metric."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ class Matches(Printed):
         return f"<Matches: {len(self.rows)} judged, {len(self.missing)} relevant ones not found>"
 
     def _tables(self) -> list[Table]:
-        rows = []
+        cells = []
         for row in self.rows:
             rank = "-" if row.rank is None else str(row.rank)
-            rows.append([f"{_shorten(row.query)}  {_shorten(row.relevant)}", f"{row.grade:g}", rank])
-        return [Table(["query and what is judged", "grade", "rank"], rows)]
+            cells.append([f"{_shorten(row.query)}  {_shorten(row.relevant)}", f"{row.grade:g}", rank])
+        return [Table(["query and what is judged", "grade", "rank"], cells)]
 
 
 def _shorten(judged: object) -> str:

@@ -1,4 +1,4 @@
-"""Split question sets without leakage, merge them, and select some of their questions."""
+"""Split sets of questions without leakage, merge several sets, and select some questions of a set."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def select_queries(questions: QuestionsT, queries: Collection[QueryId]) -> Quest
 
 
 def split_queries(questions: Questions, shares: Sequence[float], seed: int) -> list[set[QueryId]]:
-    """Return the ids of each part; `EvaluationSet.split` says how they are chosen."""
+    """Return the ids of the questions of each part; see `EvaluationSet.split`."""
     if any(not share > 0 for share in shares) or not math.isclose(math.fsum(shares), 1, abs_tol=1e-9):
         raise ValueError(f"the shares of a split must be positive and add up to 1, got {', '.join(map(str, shares))}")
     clusters = _group_connected(questions)
@@ -50,15 +50,16 @@ def split_queries(questions: Questions, shares: Sequence[float], seed: int) -> l
         )
     generator = random.Random(integer(seed, "seed"))
     generator.shuffle(clusters)
-    clusters.sort(key=len, reverse=True)  # stable, so that equal ones stay in random order
+    clusters.sort(key=len, reverse=True)  # a stable sort: clusters of equal size stay in random order
     parts: list[set[QueryId]] = [set() for _ in shares]
     for number, cluster in enumerate(clusters):
-        missing = [share * len(questions) - len(part) for share, part in zip(shares, parts, strict=True)]
-        allowed = [index for index, part in enumerate(parts) if not part]
+        n_missing = [share * len(questions) - len(part) for share, part in zip(shares, parts, strict=True)]
+        candidates = list(range(len(parts)))
+        empty_parts = [index for index in candidates if not parts[index]]
         # Each empty part needs at least one of the remaining clusters.
-        if len(allowed) != len(clusters) - number:
-            allowed = list(range(len(parts)))
-        parts[max(allowed, key=missing.__getitem__)].update(cluster)
+        if len(empty_parts) == len(clusters) - number:
+            candidates = empty_parts
+        parts[max(candidates, key=n_missing.__getitem__)].update(cluster)
     return parts
 
 
@@ -96,7 +97,7 @@ def merge_sets(set_class: type[QuestionsT], sets: Sequence[Questions]) -> Questi
         _require_equal_conversations(sets, query)
     merged_answers = _merge_equal(answers, "the answer to query {!r} is", "leave one of the two out")
     provenance: dict[Any, Provenance] = {}
-    for questions in reversed(sets):  # the first set that knows where a question comes from is right
+    for questions in reversed(sets):  # the provenance in an earlier set replaces that in a later one
         provenance.update(questions.provenance)
     conversation: dict[Any, Any] = {}
     changes: dict[str, None] = {}
@@ -124,7 +125,13 @@ def _require_equal_conversations(sets: Sequence[Questions], query: QueryId) -> N
 
 
 def _merge_equal(mappings: Sequence[Mapping[Any, Any]], subject: str, remedy: str) -> dict[Any, Any]:
-    """Return what several sets have of each query; what differs is refused, with a subject and a remedy."""
+    """Return the values of several mappings by query; raise if two have different values for one query.
+
+    Args:
+        mappings: The mappings.
+        subject: What has different values, with a place for the query, for the error message.
+        remedy: What to do about it, for the error message.
+    """
     merged: dict[Any, Any] = {}
     for mapping in mappings:
         for query, value in mapping.items():

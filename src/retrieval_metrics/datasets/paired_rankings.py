@@ -1,4 +1,4 @@
-"""The rankings of two runs of the same queries, query by query."""
+"""Pair the rankings of two runs of the same queries, query by query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.matching_options import Matching
 
 
-# So many queries are named as examples.
+# How many queries an error names as examples.
 N_EXAMPLES = 3
 
 
@@ -29,12 +29,12 @@ class PairedRankings(NamedTuple):
     before: DistinctRanking
     after: DistinctRanking
 
-    def has_other_first(self, depth: int) -> bool:
-        """Return whether the first documents are others, or in another order."""
+    def has_changed_first(self, depth: int) -> bool:
+        """Return whether the first `depth` documents are not the same in the same order."""
         return list(self.before.documents[:depth]) != list(self.after.documents[:depth])
 
-    def count_other_first(self, depth: int) -> int:
-        """Return how many documents entered or left the first ones."""
+    def count_changed_first(self, depth: int) -> int:
+        """Return how many documents entered or left the first `depth`."""
         return len(set(self.before.documents[:depth]) ^ set(self.after.documents[:depth]))
 
 

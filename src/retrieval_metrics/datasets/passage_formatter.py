@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.datasets.candidate import Candidate, Evidence
-from retrieval_metrics.datasets.content_words import content_words, quote_beginning
-from retrieval_metrics.datasets.json_replies import BadReplyError, enclose_in_tag, parse_json_reply
+from retrieval_metrics.datasets.content_words import content_words
+from retrieval_metrics.datasets.json_replies import BadReplyError, parse_json_reply
 from retrieval_metrics.datasets.lint_input import LintInput
 from retrieval_metrics.datasets.lint_questions import find_dependent_questions, find_echoes, find_short_questions
+from retrieval_metrics.datasets.prompt_tags import enclose_in_tag
 from retrieval_metrics.datasets.prompts import EXAMPLES, PASSAGE_LANGUAGE
 from retrieval_metrics.datasets.question_kinds import (
     CONVERSATIONAL,
@@ -20,7 +21,7 @@ from retrieval_metrics.datasets.question_kinds import (
     UNANSWERABLE,
 )
 from retrieval_metrics.datasets.question_language import COMMON_WORDS, MIN_SURE_SHARE, detect_language
-from retrieval_metrics.datasets.text_cutting import sentence_ranges
+from retrieval_metrics.datasets.text_cutting import quote_beginning, sentence_ranges
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.text_normalisation import normalise
@@ -34,28 +35,28 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.corpus import Corpus
 
 
-# A quote with fewer characters, without white space ...
+# A quote is too short, because it occurs by chance, if it has fewer characters than this, without white space,
+# and also fewer words (in Chinese, letters) than the next.
 MIN_QUOTE_LENGTH = 20
-
-# ... and fewer words (in Chinese, letters) occurs by chance.
 MIN_QUOTE_WORDS = 8
 
-# Characters; a longer quote may be at most half of its passage.
+# A quote with more characters than this may be at most half of its passage.
 MAX_QUOTE_LENGTH = 500
 
-# From each passage.
+# How many quotes a model may name from each passage.
 MAX_QUOTES = 3
 
-# A quote in more places than this identifies none of them.
+# A quote that occurs in more places than this does not identify its passage.
 MAX_PLACES = 3
 
+# How many words a `keywords` question has.
 MIN_KEYWORDS = 2
 MAX_KEYWORDS = 6
 
-# In characters.
+# The largest number of characters of a question.
 MAX_QUESTION_LENGTH = 600
 
-# If so many passages that show a language show the same one, it is the language of the corpus.
+# The corpus has a language if at least this part of the passages whose language is clear are in it.
 MIN_SHARE_OF_CORPUS_LANGUAGE = 0.9
 
 
@@ -74,12 +75,19 @@ class _ShownPart(NamedTuple):
 
 
 class PassageFormatter:
-    """How passages are shown to the model, and how its replies are read."""
+    """Formats passages for a prompt, and reads questions and evidence in the replies."""
 
     def __init__(
         self, corpus: Corpus, evidence: Literal["quotes", "sentences"], max_overlap: float, language: str
     ) -> None:
-        """Set the corpus, and how the model names the answer."""
+        """Set how passages are shown and questions checked.
+
+        Args:
+            corpus: The passages.
+            evidence: How the model names the answer: as quotes, or by the numbers of sentences.
+            max_overlap: The largest overlap of an `other_words` question with its passage.
+            language: The language to write in, or `PASSAGE_LANGUAGE`.
+        """
         self._corpus = corpus
         self.by_number = evidence == "sentences"
         self._evidence_field = evidence
@@ -91,11 +99,11 @@ class PassageFormatter:
         texts = self._number_sentences(passages) if self.by_number else self._texts(passages)
         blocks = []
         for passage, text in zip(passages, texts, strict=True):
-            blocks.append(f"{self._corpus.pieces[passage].location}\n{enclose_in_tag('passage', text)}")
+            blocks.append(f"{self._corpus.passages[passage].location}\n{enclose_in_tag('passage', text)}")
         return "\n\n".join(blocks)
 
     def _texts(self, passages: Sequence[int]) -> list[str]:
-        return [self._corpus.pieces[passage].text for passage in passages]
+        return [self._corpus.passages[passage].text for passage in passages]
 
     def _number_sentences(self, passages: Sequence[int]) -> list[str]:
         """Return the sentences of each passage, one a line, numbered through all passages."""
@@ -132,7 +140,7 @@ class PassageFormatter:
         return Candidate(
             task,
             question,
-            groups=[[piece] for piece in evidence],
+            groups=[[quoted_part] for quoted_part in evidence],
             overlap=overlap,
             conversation=conversation,
             answer=_on_one_line(parsed.get("answer", "")) or None,
@@ -145,7 +153,7 @@ class PassageFormatter:
             raise BadReplyError("no quote", "name at least one quote or sentence that answers the question")
         if len(evidence) > MAX_QUOTES * len(task.passages):
             raise BadReplyError("too many quotes", f"name at most {MAX_QUOTES} from a passage, got {len(evidence)}")
-        if task.kind in MULTI_PASSAGE_KINDS and set(task.passages) - {piece.passage for piece in evidence}:
+        if task.kind in MULTI_PASSAGE_KINDS and set(task.passages) - {quoted_part.passage for quoted_part in evidence}:
             raise BadReplyError(
                 "not every passage", "the question must need every passage, and every passage must give a part of it"
             )
@@ -154,15 +162,15 @@ class PassageFormatter:
     def _read_conversation(
         self, parsed: dict[str, Any], passages: Sequence[int], evidence: Sequence[Evidence]
     ) -> tuple[dict[str, str], ...]:
-        """Return the first question and what the passage says to it, which is not yet the answer to the second."""
+        """Return the first question of a follow-up and its answer, which must not also answer the follow-up."""
         first_question = _on_one_line(parsed["first"])
         first_answer = self._read_evidence(parsed["said"], passages)
         if not first_answer or not first_question:
             raise BadReplyError("nothing said before", "give the first question, and the sentence that answers it")
-        for piece in first_answer:
-            if any(piece.start < other.end and other.start < piece.end for other in evidence):
+        for first_part in first_answer:
+            if any(first_part.start < part.end and part.start < first_part.end for part in evidence):
                 raise BadReplyError("said before", "other sentences must answer the second question than the first")
-        answer = " ".join(_on_one_line(piece.text) for piece in first_answer)
+        answer = " ".join(_on_one_line(first_part.text) for first_part in first_answer)
         return {"role": "user", "content": first_question}, {"role": "assistant", "content": answer}
 
     def read_other_answers(self, passages: Sequence[int], reply: str) -> list[Evidence]:
@@ -204,7 +212,7 @@ class PassageFormatter:
 
     def _are_adjacent(self, left: _ShownPart, right: _ShownPart, passages: Sequence[int]) -> bool:
         """Return whether nothing but white space is between two parts."""
-        text = self._corpus.pieces[passages[left.number]].text
+        text = self._corpus.passages[passages[left.number]].text
         return left.number == right.number and not text[left.end : right.start].strip()
 
     def _find_quotes(self, quotes: Sequence[str], passages: Sequence[int]) -> Iterator[_ShownPart]:
@@ -239,15 +247,15 @@ class PassageFormatter:
 
     def _check_evidence(self, passage: int, start: int, end: int) -> Evidence:
         """Return a part of a passage as evidence, unless it is too short, too long or in too many places."""
-        piece = self._corpus.pieces[passage]
-        text = piece.text[start:end]
+        corpus_passage = self._corpus.passages[passage]
+        text = corpus_passage.text[start:end]
         if _is_short(text):
             raise BadReplyError(
                 "short quote", f"{quote_beginning(text)} says too little; name a longer sentence or clause"
             )
-        if len(text) > MAX_QUOTE_LENGTH and len(text) > len(piece.text) / 2:
+        if len(text) > MAX_QUOTE_LENGTH and len(text) > len(corpus_passage.text) / 2:
             raise BadReplyError("long quote", "the quotes are most of the passage; name only what answers the question")
-        spans = list(dict.fromkeys([piece.span(start, end), *self._corpus.find_spans(text)]))
+        spans = list(dict.fromkeys([corpus_passage.span(start, end), *self._corpus.find_spans(text)]))
         if len(spans) > MAX_PLACES:
             raise BadReplyError(
                 "quote everywhere",
@@ -256,18 +264,18 @@ class PassageFormatter:
         return Evidence(passage, text, start, end, tuple(spans))
 
     def _find_wanted_language(self, passages: Sequence[int]) -> str | None:
-        """Return the language that was asked for, if it is one that can be told."""
+        """Return the language that a question must have; None if it is unknown or cannot be detected."""
         if self._language != PASSAGE_LANGUAGE:
             return self._language if self._language in COMMON_WORDS else None
         tokens: list[str] = []
         for passage in passages:
-            tokens += self._corpus.passages.tokens[passage]
+            tokens += self._corpus.index.tokens[passage]
         return detect_language(tokens, MIN_SURE_SHARE) or self._language_of_corpus
 
     @cached_property
     def _language_of_corpus(self) -> str | None:
-        """The language of nearly all passages that show one, for those that are mostly code."""
-        languages = Counter(detect_language(tokens, MIN_SURE_SHARE) for tokens in self._corpus.passages.tokens)
+        """The language of nearly all passages whose language is clear, for passages that are mostly code."""
+        languages = Counter(detect_language(tokens, MIN_SURE_SHARE) for tokens in self._corpus.index.tokens)
         languages.pop(None, None)
         if not languages:
             return None
@@ -279,7 +287,7 @@ class PassageFormatter:
         stems = set(content_words(words(question)))
         stems_of_passages: set[str] = set()
         for passage in passages:
-            stems_of_passages.update(content_words(self._corpus.passages.tokens[passage]))
+            stems_of_passages.update(content_words(self._corpus.index.tokens[passage]))
         return len(stems & stems_of_passages) / max(len(stems), 1)
 
     def _require_usable(
@@ -297,7 +305,7 @@ class PassageFormatter:
         if wanted_language is not None and language is not None and language != wanted_language:
             raise BadReplyError("other language", f"{shown_question} is in {language}; write in {wanted_language}")
         self._require_kind(task.kind, question, overlap)
-        subject = LintInput({0: question}, Qrels({0: [Quote(piece.text) for piece in evidence]}))
+        subject = LintInput({0: question}, Qrels({0: [Quote(quoted_part.text) for quoted_part in evidence]}))
         checks = [find_dependent_questions, find_echoes]
         if task.kind != KEYWORDS:
             checks.append(find_short_questions)

@@ -1,4 +1,4 @@
-"""Choose the documents that are worth a label."""
+"""Pool the first documents of several systems, for people or a model to grade."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.disagreement_strata import stratify_by_disagreement
 from retrieval_metrics.datasets.grading import read_grades
 from retrieval_metrics.datasets.grading_pages import write_grading_pages
-from retrieval_metrics.datasets.labels import RELEVANT_FROM
 from retrieval_metrics.datasets.pooled_documents import (
     PooledDocument,
     find_passage_kinds,
     format_found_by,
     require_texts,
 )
+from retrieval_metrics.datasets.rubric import RELEVANT_FROM
 from retrieval_metrics.datasets.sample import draw
 from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -61,6 +61,9 @@ if TYPE_CHECKING:
 
 TopBy = Literal["rank", "effect", "random"]
 COLUMNS = ("query", "document", "text", "best_rank", "found_by", "effect")
+
+# More documents than any pool has, where a function asks how many to return.
+ALL_DOCUMENTS = 10**9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,7 +172,9 @@ class Pool(SavedFields):
         if graded is not None or runs is not None:
             if graded is None or runs is None or strata is not None:
                 raise ValueError("graded and runs go together, and without strata: they make the strata")
-            strata, shares = stratify_by_disagreement(list(self.queries), graded, runs, metrics)
+            disagreement = stratify_by_disagreement(list(self.queries), graded, runs, metrics)
+            strata = disagreement.stratum_by_query
+            shares = disagreement.share_of_labels
         return replace(draw(list(self.queries), n, strata, seed, shares), sources=self.sources)
 
     @cached_property
@@ -362,7 +367,7 @@ def pool(
     resolved_depth = positive_integer(depth, "depth")
     judged_documents: Mapping[Any, Any] = {}
     if isinstance(questions, Questions) and not judged:
-        judged_documents = as_qrels(questions).graded()  # of quotes and spans, no document is known to be judged
+        judged_documents = as_qrels(questions).graded()  # quotes and spans exclude no document
     retrieved = _find_first_documents(named_runs, texts, resolved_depth, match)
     text_by_document = retrieved.text_by_document
     if corpus is not None:
@@ -390,7 +395,7 @@ def pool(
 
 
 def _are_questions(argument: Any) -> bool:
-    """Return whether something holds questions, where a run is meant."""
+    """Return whether an argument holds questions, although a run is expected."""
     if isinstance(argument, Questions):
         return True
     if not isinstance(argument, Mapping) or not argument:
@@ -403,7 +408,7 @@ class _FirstDocuments:
     """The first documents of every system.
 
     Attributes:
-        ranks: The rank in each system that retrieved it, of each document of each query.
+        ranks: By query, document and system, the rank of the document in each system that retrieved it.
         text_by_document: The texts of the retrieved items, as far as they are known.
     """
 
@@ -441,7 +446,7 @@ def _refuse_missing_id(system: str, query: Any, rank: int, item: Any) -> NoRetur
 def _add_corpus_texts(
     text_by_document: dict[Any, str | None], retrieved: _FirstDocuments, corpus: CorpusSource
 ) -> None:
-    """Take the text of each retrieved document from the corpus, if it is there."""
+    """Replace the text of each retrieved document that is in the corpus by its text there."""
     passage_by_id = CorpusIndex.from_corpus(corpus).by_id
     for documents in retrieved.ranks.values():
         for document in documents:
@@ -457,17 +462,17 @@ def _compute_effects(
     if not isinstance(questions, Questions):
         return _compute_effects_unjudged(runs, texts, metric, match)
     with warnings.catch_warnings():
-        # Warnings about few judgments are no help here: they are the reason for pooling.
+        # Warnings about missing judgments would not help: these are what the pool is for.
         warnings.simplefilter("ignore", RetrievalWarning)
         comparison = compare(questions, runs, metric, match=match, resamples=1)
-    unjudged = comparison.to_judge(10**9)
+    unjudged = comparison.to_judge(ALL_DOCUMENTS)
     return {(document.query, document.document): document.effect for document in unjudged}
 
 
 def _compute_effects_unjudged(
     runs: dict[str, Any], texts: Mapping[Any, str], metric: Metric, match: Any
 ) -> dict[tuple[Any, Any], float]:
-    """Return the effects where nothing is judged: what each document would move a difference by if it alone counted."""
+    """Return how much each document would change a difference if it alone were relevant, as nothing is judged."""
     require_known_bounds(metric)
     k = metric.k if isinstance(metric.k, int) else None
     weights: dict[tuple[Any, Any], dict[str, float]] = {}

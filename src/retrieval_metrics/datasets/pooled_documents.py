@@ -1,4 +1,4 @@
-"""A document of a pool, and its kind."""
+"""The documents of a pool, and their kinds by systems, rank, length and words of the question."""
 
 from __future__ import annotations
 
@@ -50,7 +50,11 @@ class PooledDocument(NamedTuple):
 
 
 def require_texts(items: Sequence[PooledDocument], queries: Mapping[Any, str]) -> Sequence[PooledDocument]:
-    """Return the passages of a pool, to show or to send them to somebody who grades."""
+    """Return the documents of a pool if there are any, and all can be shown to a grader.
+
+    Raises:
+        ValueError: If the pool is empty, or a document or a query has no text.
+    """
     if not items:
         raise ValueError("the pool is empty: all retrieved documents are judged")
     without_text = [item for item in items if item.text is None]

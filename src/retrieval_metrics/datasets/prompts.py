@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from string import Template
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.datasets.json_replies import enclose_in_tag
+from retrieval_metrics.datasets.prompt_tags import enclose_in_tag
 from retrieval_metrics.datasets.question_kinds import (
     COMPARISON,
     CONVERSATIONAL,
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-# Increased whenever a prompt here changes, because replies to other prompts are other data.
+# Increase this whenever a prompt here changes, because replies to other prompts are other data.
 VERSION = "3"
 
+# The default language of questions, in the words of the prompts.
 PASSAGE_LANGUAGE = "the language of the passage"
 _QUESTION_PROMPT = """\
 $task
@@ -211,11 +212,11 @@ class QuestionPrompts:
         return self.fill("others", question=question, quote=quote, passages=passages, reply=reply)
 
     def fill(self, prompt_name: str, **texts: str) -> str:
-        """Return one of the prompts with texts in it, which stay texts whatever they say."""
-        filled_in: dict[str, str] = {}
+        """Return a prompt with texts filled in; texts of models and documents are enclosed in tags."""
+        enclosed_texts: dict[str, str] = {}
         for name, text in texts.items():
-            filled_in[name] = enclose_in_tag(name, text) if name in _ENCLOSED else text
-        return Template(getattr(self, prompt_name)).substitute(filled_in)
+            enclosed_texts[name] = enclose_in_tag(name, text) if name in _ENCLOSED else text
+        return Template(getattr(self, prompt_name)).substitute(enclosed_texts)
 
     @property
     def version(self) -> str:
@@ -238,9 +239,10 @@ def _require_names(prompt_name: str, prompt: object, wanted_names: frozenset[str
         raise ValueError(f"the prompt {prompt_name} must hold {listed_names}, and $$ for a dollar sign; got {prompt!r}")
 
 
-# The texts that stand between tags in a prompt, because a model or a document wrote them.
+# The texts that are enclosed in tags, because a model or a document wrote them.
 _ENCLOSED = frozenset({"text", "answer"})
 
+# The `$names` that each prompt must have.
 _NAMES_BY_PROMPT = {
     "question": frozenset({"task", "language", "passages", "reply"}),
     "answerable": frozenset({"question", "text"}),

@@ -33,6 +33,7 @@ KINDS = {
 # The kinds that are made from several passages, all of which are needed.
 MULTI_PASSAGE_KINDS = frozenset({SEVERAL_PASSAGES, COMPARISON})
 
+# How questions are divided among kinds if no kinds are named.
 DEFAULT_SHARES = {ONE_PASSAGE: 4, OTHER_WORDS: 3, SEVERAL_PASSAGES: 2, KEYWORDS: 1}
 
 
@@ -52,9 +53,9 @@ def apportion(
     for name in share_by_name:
         if name not in allowed_names:
             raise ValueError(f"{argument} must be among {listed_names}, got {name!r}")
-    parts = {name: positive_number(share, f"the share of {name!r}") for name, share in share_by_name.items()}
-    total = sum(parts.values())
-    exact_counts = {name: n * part / total for name, part in parts.items()}
+    valid_shares = {name: positive_number(share, f"the share of {name!r}") for name, share in share_by_name.items()}
+    total = sum(valid_shares.values())
+    exact_counts = {name: n * share / total for name, share in valid_shares.items()}
     counts = {name: int(exact_count) for name, exact_count in exact_counts.items()}
     by_remainder = sorted(counts, key=lambda name: counts[name] - exact_counts[name])
     for name in by_remainder[: n - sum(counts.values())]:

@@ -1,4 +1,4 @@
-"""Carry judgments over to chunks that were cut anew."""
+"""Transfer judgments by chunk id to another chunking of the same sources."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.inputs.chunk_offsets import locate
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 LabelStatus: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]
 
+# What became of a label, in the order in which the counts are printed.
 _MEANING_OF_STATUS: Mapping[LabelStatus, str] = {
     "kept": "the same chunk has the same id",
     "moved": "one new chunk holds it, under another id or with other boundaries",
@@ -37,7 +38,7 @@ _MEANING_OF_STATUS: Mapping[LabelStatus, str] = {
     "merged": "one new chunk holds it together with other old chunks",
     "lost": "the new chunks do not hold it",
 }
-# With a larger share of split labels, chunkings cannot be compared by what needs a whole old chunk.
+# If a larger share of the labels is split, a note warns that they favour long chunks.
 MAX_SPLIT_SHARE = 0.1
 
 
@@ -150,15 +151,15 @@ def relabel(
     options = match or Matching()
     original = as_qrels(qrels)
     sources = options.sources or {}
-    old = locate(old_chunks, sources)
-    new = locate(new_chunks, sources)
-    transfer = _LabelTransfer(_by_id(old), _ChunkFinder(old, new, options))
+    located_old = locate(old_chunks, sources)
+    located_new = locate(new_chunks, sources)
+    transfer = _LabelTransfer(_by_id(located_old), _ChunkFinder(located_old, located_new, options))
     judgments: dict[QueryId, Judgments] = {}
-    for query, judged in original.as_dict().items():
-        if isinstance(judged, Mapping):
-            judgments[query] = transfer.move_grades(query, judged)
+    for query, grades_or_groups in original.as_dict().items():
+        if isinstance(grades_or_groups, Mapping):
+            judgments[query] = transfer.move_grades(query, grades_or_groups)
         else:
-            judgments[query] = [transfer.move_grades(query, group) for group in judged]
+            judgments[query] = [transfer.move_grades(query, group) for group in grades_or_groups]
     return RelabelResult(judgments, transfer.labels)
 
 
@@ -192,6 +193,7 @@ class _LabelTransfer:
         return moved
 
     def _move(self, query: QueryId, relevant: Relevant) -> Relevant:
+        """Return the span of an old chunk; a piece stays as it is, and an id whose chunk is unknown, too."""
         if isinstance(relevant, Piece):
             return relevant
         label = self._finder.relabel(query, relevant, self._chunk_by_id.get(relevant))
@@ -231,25 +233,29 @@ class _ChunkFinder:
         self._old = _ChunkIndex(old)
         self._new = _ChunkIndex(new)
 
-    def relabel(self, query: QueryId, label: DocumentId, chunk: Retrieved | None) -> Relabelled:
-        """Return the result for one label."""
-        if chunk is None or chunk.source is None or chunk.start is None or chunk.end is None or not self._length(chunk):
-            return Relabelled(query, label, "lost", None, (), 0.0)
+    def relabel(self, query: QueryId, old_id: DocumentId, chunk: Retrieved | None) -> Relabelled:
+        """Return the result for the label of an old chunk; None stands for a chunk that is unknown."""
+        if chunk is None or chunk.source is None or chunk.start is None or chunk.end is None:
+            return Relabelled(query, old_id, "lost", None, (), 0.0)
+        length_of_chunk = self._length(chunk)
+        if not length_of_chunk:
+            return Relabelled(query, old_id, "lost", None, (), 0.0)
         span = Span(chunk.source, chunk.start, chunk.end, uncertain=True)
-        parts = []
+        held_parts = []
         for overlap in self._new.find_overlaps(chunk):
             length = self._locator.counted_length(chunk.source, overlap.start, overlap.end)
             if length and _reads_alike(chunk, overlap):
-                parts.append(_HeldPart(length, overlap))
-        parts.sort(key=lambda part: -part.length)
-        union = merge_ranges((part.overlap.start, part.overlap.end) for part in parts)
+                held_parts.append(_HeldPart(length, overlap))
+        held_parts.sort(key=lambda part: -part.length)  # the largest first
+        union = merge_ranges((part.overlap.start, part.overlap.end) for part in held_parts)
         n_held = sum(self._locator.counted_length(chunk.source, start, end) for start, end in union)
-        coverage = n_held / self._length(chunk)
-        holders = [part.overlap.chunk for part in parts]
+        coverage = n_held / length_of_chunk
+        holders = [part.overlap.chunk for part in held_parts]
         new_ids = tuple(holder.id for holder in holders)
-        return Relabelled(query, label, self._find_status(chunk, holders, coverage), span, new_ids, coverage)
+        return Relabelled(query, old_id, self._find_status(chunk, holders, coverage), span, new_ids, coverage)
 
     def _find_status(self, chunk: Retrieved, holders: Sequence[Retrieved], coverage: float) -> LabelStatus:
+        """Return what became of an old chunk; `holders` are the new chunks that hold part of it, largest part first."""
         if coverage < self._min_coverage:
             return "lost"
         largest = holders[0]
@@ -264,6 +270,7 @@ class _ChunkFinder:
         return "moved"
 
     def _holds(self, holder: Retrieved, chunk: Retrieved) -> bool:
+        """Return whether a chunk holds enough of another."""
         overlap = _find_overlap(holder, chunk)
         if overlap is None or chunk.source is None:
             return False
@@ -271,6 +278,7 @@ class _ChunkFinder:
         return length / max(self._length(chunk), 1) >= self._min_coverage
 
     def _length(self, chunk: Retrieved) -> int:
+        """Return the number of characters of a chunk that count."""
         return self._locator.counted_length(chunk.source or "", chunk.start or 0, chunk.end or 0)
 
 
@@ -297,33 +305,43 @@ class _ChunkIndex:
                 yield overlap
 
 
+class _NumberedChunk(NamedTuple):
+    """A chunk with its position in the input."""
+
+    number: int
+    chunk: Retrieved
+
+
 @dataclass(frozen=True, slots=True)
 class _SortedChunks:
     """The chunks of one source by start.
 
     Attributes:
-        numbered: The chunks by start, each with its place in the input.
-        starts: Their starts.
-        largest_ends: The largest end up to each.
+        numbered: The chunks, sorted by start.
+        starts: The start of each.
+        largest_ends: The largest end of each chunk and those before it.
     """
 
-    numbered: list[tuple[int, Retrieved]]
+    numbered: list[_NumberedChunk]
     starts: list[int]
     largest_ends: list[int]
 
     @classmethod
     def from_chunks(cls, chunks: Iterable[Retrieved]) -> _SortedChunks:
-        numbered = sorted(enumerate(chunks), key=lambda numbered_chunk: numbered_chunk[1].start or 0)
-        starts = [chunk.start or 0 for _, chunk in numbered]
-        largest_ends = list(accumulate((chunk.end or 0 for _, chunk in numbered), max))
+        """Sort chunks of one source by their starts."""
+        numbered = [_NumberedChunk(number, chunk) for number, chunk in enumerate(chunks)]
+        numbered.sort(key=lambda numbered_chunk: numbered_chunk.chunk.start or 0)
+        starts = [numbered_chunk.chunk.start or 0 for numbered_chunk in numbered]
+        ends = [numbered_chunk.chunk.end or 0 for numbered_chunk in numbered]
+        largest_ends = list(accumulate(ends, max))
         return cls(numbered, starts, largest_ends)
 
     def between(self, start: int, end: int) -> list[Retrieved]:
         """Return the chunks that may overlap a stretch, in the order of the input."""
         first = bisect_right(self.largest_ends, start)
         last = bisect_left(self.starts, end)
-        in_input_order = sorted(self.numbered[first:last], key=lambda numbered_chunk: numbered_chunk[0])
-        return [chunk for _, chunk in in_input_order]
+        in_input_order = sorted(self.numbered[first:last], key=lambda numbered_chunk: numbered_chunk.number)
+        return [numbered_chunk.chunk for numbered_chunk in in_input_order]
 
 
 def _find_overlap(chunk: Retrieved, other: Retrieved) -> _Overlap | None:
@@ -343,6 +361,7 @@ def _reads_alike(chunk: Retrieved, overlap: _Overlap) -> bool:
 
 
 def _verbatim(chunk: Retrieved, overlap: _Overlap) -> str | None:
+    """Return the text of a chunk where it overlaps another; None unless its text is verbatim from the source."""
     if chunk.text is None or chunk.start is None or chunk.end is None or len(chunk.text) != chunk.end - chunk.start:
         return None
     return chunk.text[overlap.start - chunk.start : overlap.end - chunk.start]

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.lint_input import LintInput
 
 
-# The share of content words that two questions must have in common ...
+# Two questions are near duplicates if they share at least this part of their content words; less is enough if
+# something is relevant to both.
 MIN_SHARE = 0.8
-
-# ... and the same if they share a relevant document.
 MIN_SHARE_IF_JUDGED_ALIKE = 0.7
 
-# The number of its rarest trigrams by which a question is looked up.
+# By how many of its rarest trigrams a question is looked up.
 MAX_KEYS = 16
 
-# The largest number of questions looked up by one trigram, the latest first.
+# How many questions with one trigram are compared at most, the latest ones.
 MAX_QUESTIONS_PER_KEY = 40
 
-# Words whose stems are this alike differ only by a typo, unless one of them is shorter than so many letters.
+# Two words differ only by a typo if their stems are this alike, and neither word is shorter than this.
 MIN_WORD_LIKENESS = 0.75
 MIN_FUZZY_LENGTH = 4
 
+# Two questions that differ in one of these words ask different things, however alike they are.
 QUESTION_WORDS = frozenset({"who", "when", "where", "why", "how"})
 NEGATIONS = frozenset({"no", "not", "never", "without", "t"})
 _TRIGRAM_LENGTH = 3
@@ -79,27 +79,31 @@ def _find_near_duplicates(
 
 
 def _find_similar_pairs(subject: LintInput, queries: Sequence[QueryId]) -> list[tuple[QueryId, QueryId]]:
-    """Return pairs that share a rare trigram; their number grows with that of the questions."""
+    """Return the pairs of questions that share a rare trigram and half of the trigrams of the shorter.
+
+    The number of pairs grows only in proportion to the number of questions.
+    """
     trigrams = [_trigrams(subject.content[query] or subject.words[query]) for query in queries]
     frequency: Counter[str] = Counter()
     for trigrams_of_question in trigrams:
         frequency.update(trigrams_of_question)
     bit_by_trigram = {trigram: 1 << index for index, (trigram, _) in enumerate(frequency.most_common())}
-    # As whole numbers, two sets are compared in one step, which a set of many questions needs millions of times.
+    # Sets of trigrams as the bits of whole numbers: millions of pairs are compared, each by one operation.
     bits = [sum(map(bit_by_trigram.__getitem__, trigrams_of_question)) for trigrams_of_question in trigrams]
-    questions_by_key: dict[str, list[int]] = {}
+    positions_by_key: dict[str, list[int]] = {}
     pairs: list[tuple[QueryId, QueryId]] = []
-    for question, trigrams_of_question in enumerate(trigrams):
-        earlier_questions: dict[int, None] = {}
+    for position, trigrams_of_question in enumerate(trigrams):
+        earlier_positions: dict[int, None] = {}
+        # Trigrams of equal frequency in a fixed order, so that the result does not depend on the order of a set.
         rarest_first = sorted(trigrams_of_question, key=lambda trigram: (frequency[trigram], trigram))
         for key in rarest_first[:MAX_KEYS]:
-            questions_of_key = questions_by_key.setdefault(key, [])
-            earlier_questions.update(dict.fromkeys(questions_of_key[-MAX_QUESTIONS_PER_KEY:]))
-            questions_of_key.append(question)
-        for earlier in earlier_questions:
-            n_shared = (bits[question] & bits[earlier]).bit_count()
+            positions_of_key = positions_by_key.setdefault(key, [])
+            earlier_positions.update(dict.fromkeys(positions_of_key[-MAX_QUESTIONS_PER_KEY:]))
+            positions_of_key.append(position)
+        for earlier in earlier_positions:
+            n_shared = (bits[position] & bits[earlier]).bit_count()
             if n_shared * 2 >= min(len(trigrams_of_question), len(trigrams[earlier])):
-                pairs.append((queries[earlier], queries[question]))
+                pairs.append((queries[earlier], queries[position]))
     return pairs
 
 
@@ -114,7 +118,7 @@ def _trigrams(tokens: Iterable[str]) -> set[str]:
 
 
 def _measure_likeness(subject: LintInput, first: QueryId, repeat: QueryId, *, shares_relevant: bool) -> float:
-    """Return the share of content words in common; 0 if the questions differ in an important word."""
+    """Return the share of content words in common; 0 if the questions differ in a number, negation or question word."""
     left_words = subject.words[first]
     right_words = subject.words[repeat]
     if _sorted_numbers(left_words) != _sorted_numbers(right_words):
@@ -158,7 +162,7 @@ def _differ_by_typo(left: str, right: str) -> bool:
     if len(shorter) < MIN_FUZZY_LENGTH or longer.endswith(shorter):  # "indirect" is not "direct"
         return False
     matcher = SequenceMatcher(None, stem(left), stem(right), autojunk=False)
-    # The first two are upper bounds of the third, and far cheaper.
+    # The first two are upper bounds of the third and far cheaper to compute, so most pairs are dismissed early.
     ratios = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
     return all(ratio() >= MIN_WORD_LIKENESS for ratio in ratios)
 

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from os import PathLike
 
 
-# What a file of replies says of itself, by which another file is refused.
+# The kind of log that a file of replies is, by which any other log is refused.
 CACHE_FILE_KIND = "replies of models"
 
 
 class ReplyCache:
-    """Replies by the name of the model and the exact prompt; each is written as it arrives."""
+    """The replies of models, by the name of the model and the exact prompt; each is written to a file as it arrives."""
 
     def __init__(self, path: str | PathLike[str] | None) -> None:
-        """Read the replies cached so far."""
+        """Read the replies of a file; None keeps them in memory only."""
         self._log = None if path is None else AppendLog(path, CACHE_FILE_KIND)
         self._reply_by_prompt: dict[str, str] = {}
         if self._log is None:
@@ -45,7 +45,7 @@ class ReplyCache:
         self._reply_by_prompt[prompt_fingerprint] = reply
 
     def store_unusable(self, model: str | None, prompt: str, reply: str, reason: str) -> None:
-        """Write down a reply that must not be given back."""
+        """Write a reply to the file for people to read, without ever returning it."""
         if self._log is not None:
             prompt_fingerprint = _prompt_fingerprint(model, prompt)
             self._log.append({"asked": prompt_fingerprint, "model": model, "unusable": reply, "reason": reason})

@@ -24,32 +24,44 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.lint_input import LintInput
 
 
-# The smallest number of passages among which a rank is informative.
+# Among fewer passages, ranks say little.
 MIN_PASSAGES = 20
 
-# Documents with more words are cut into windows, if pieces are judged.
+# If pieces are judged, a document with more words than this is cut into overlapping windows of `WINDOW_WORDS` words.
 MAX_WORDS = 400
 WINDOW_WORDS = 200
 WINDOW_STEP = 100
 
+# Stands for a chance of 0, which has no logarithm.
+MIN_CHANCE = 1e-12
+
+RECIPROCAL_RANK = Metric("mrr")
+
+# If BM25 finds nothing for so many questions, and for more than this share of them, the search is to blame and not the
+# questions.
+MIN_UNANSWERED = 10
+MAX_UNANSWERED_SHARE = 0.25
+
 
 @dataclass(frozen=True, slots=True)
 class UnansweredRule:
-    """A question is unanswered if both limits are met.
+    """A rule by which BM25 does not find what is relevant to a question; both limits must be met.
 
     Attributes:
-        min_chance: Random passages rank as well with at least this probability.
-        max_share: The relevant ones score less than this share of the best score.
+        min_chance: The lowest probability that random passages rank as well as the relevant ones.
+        max_share: What the score of the best relevant passage must be below, as a share of the best score.
     """
 
     min_chance: float
     max_share: float
 
 
-# Chosen so that at most 5 % of the questions of each set of tests/benchmarks/lint.py are unanswered.
+# A question is unanswered if it meets one of these rules. The limits were chosen so that at most 5 % of the questions
+# of each set in tests/benchmarks/lint.py do.
 UNANSWERED_RULES = (UnansweredRule(0.13, 0.7), UnansweredRule(0.005, 0.35))
 
-# A question is also unanswered below this share if another one with the same judgments finds them better.
+# A question is also unanswered if its share of the best score is lower, and another question with the same judgments
+# finds the relevant passages better.
 MIN_SHARE_OF_BETTER = 0.9
 
 
@@ -60,7 +72,7 @@ class SearchQuality:
     Attributes:
         chance: The probability that random passages would rank as well.
         share: The best score of something relevant, as a share of the best score.
-        is_easy: Whether nothing else is first.
+        is_easy: Whether the first passages are all relevant.
     """
 
     chance: float
@@ -69,7 +81,7 @@ class SearchQuality:
 
     @classmethod
     def from_scores(cls, scores: FloatArray, groups: Sequence[Sequence[int]]) -> SearchQuality:
-        """Compute it from the scores of all passages and the positions of those that satisfy each group."""
+        """Compute the quality from the scores of all passages, and the positions of those that satisfy each group."""
         relevant_passages: set[int] = set()
         for group in groups:
             relevant_passages.update(group)
@@ -130,14 +142,14 @@ class Search:
         quality_by_query: dict[QueryId, SearchQuality] = {}
         for query in self._subject.queries:
             positions_of_groups = [self._find_group(group) for group in self._subject.groups(query)]
-            found_groups = [positions for positions in positions_of_groups if positions]
-            if found_groups:
+            groups_in_corpus = [positions for positions in positions_of_groups if positions]
+            if groups_in_corpus:
                 scores = index.scores(self._subject.words[query])
-                quality_by_query[query] = SearchQuality.from_scores(scores, found_groups)
+                quality_by_query[query] = SearchQuality.from_scores(scores, groups_in_corpus)
         return quality_by_query
 
     def _find_better_questions(self, quality_by_query: Mapping[QueryId, SearchQuality]) -> dict[QueryId, QueryId]:
-        """Return, for each question, another one with the same judgments that finds them better."""
+        """Return, for each question, another one with the same judgments for which BM25 ranks them better."""
         queries_by_judgments: dict[frozenset[Any], list[QueryId]] = {}
         for query in quality_by_query:
             judgments = frozenset(frozenset(group.items()) for group in self._subject.groups(query))
@@ -205,7 +217,7 @@ def _chance_of_rank(scores: FloatArray, groups: Sequence[Sequence[int]]) -> floa
         best_score = float(scores[list(group)].max())
         rank = float((scores > best_score).sum()) + float((scores == best_score).sum()) / 2
         chance = 1 - (1 - rank / len(scores)) ** len(group)
-        minus_log_product -= math.log(max(chance, 1e-12))
+        minus_log_product -= math.log(max(chance, MIN_CHANCE))
     term = 1.0
     tail = 1.0
     for number in range(1, len(groups)):
@@ -235,13 +247,6 @@ def _cut_into_windows(item: Retrieved) -> list[Retrieved]:
     return windows
 
 
-RECIPROCAL_RANK = Metric("mrr")
-
-# If BM25 finds nothing for more than this share of the questions, and for so many, that says something about BM25.
-MAX_UNANSWERED_SHARE = 0.25
-MIN_UNANSWERED = 10
-
-
 def find_hard_and_easy(subject: LintInput) -> Iterator[LintFinding | str]:
     """Yield the questions for which nothing relevant is found, and those for which it always comes first."""
     if subject.runs:
@@ -253,7 +258,7 @@ def find_hard_and_easy(subject: LintInput) -> Iterator[LintFinding | str]:
 
 
 def _find_by_search(subject: LintInput, passages: CorpusIndex) -> Iterator[LintFinding | str]:
-    """Yield what BM25 finds, but not which questions have no answer if these are too many to be believed."""
+    """Yield the findings of a search with BM25, without the unanswered questions if these are too many to be true."""
     if not bm25.can_search():
         yield wording.SEARCH_SKIPPED
         return

@@ -1,4 +1,4 @@
-"""Random samples of queries, for people to grade."""
+"""Draw random samples of queries, for people to grade."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import QueryId
 
-# The fewest queries of each stratum, because a single one shows no spread.
+# The smallest number of queries drawn from each stratum: a single one shows no spread.
 MIN_PER_STRATUM = 2
 
 
@@ -115,7 +115,7 @@ def draw(
     seed: int,
     shares: Mapping[Any, float] | None = None,
 ) -> Sample:
-    """Draw queries; see `EvaluationSet.sample`."""
+    """Draw queries; see `EvaluationSet.sample`. `shares` are the parts of the sample for each stratum."""
     common_id_type(set(map(type, queries)), "query ids")
     size = positive_integer(n, "n")
     if size > len(queries):
@@ -159,7 +159,14 @@ def _draw_plainly(queries: Sequence[QueryId], size: int, seed: int, generator: r
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A query of a stratum, and when it is drawn: the first two of each stratum, then in proportion."""
+    """A query that can be drawn, and its place in the order of drawing.
+
+    Attributes:
+        stratum: Its stratum.
+        query: The query.
+        is_further: Whether it comes after the first queries of every stratum, of which each needs some.
+        share_before: The part of its stratum that is drawn before it, by which strata take turns.
+    """
 
     stratum: Hashable
     query: QueryId
@@ -173,7 +180,7 @@ def _draw_from_strata(
     shares: Mapping[Any, float] | None,
     generator: random.Random,
 ) -> list[_Candidate]:
-    """Draw two of each stratum, then in proportion, so that a larger sample contains every smaller one."""
+    """Draw a few queries of each stratum, then in proportion, so that larger samples contain smaller ones."""
     candidates = []
     for stratum, queries in queries_by_stratum.items():
         generator.shuffle(queries)

@@ -78,7 +78,7 @@ class _SimilarPassageCheck:
             document = self._passages.items[other].id
             if document is None or document in self._subject.graded[query]:
                 continue
-            if other in reported or self._passages.overlap(position, other):
+            if other in reported or self._passages.are_overlapping(position, other):
                 continue
             reported.add(other)
             fix = None

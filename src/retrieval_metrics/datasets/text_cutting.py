@@ -1,7 +1,8 @@
-"""Cut texts into parts of equal length, and into sentences."""
+"""Cut texts: into passages of about equal length, into sentences, and to their beginnings."""
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from itertools import pairwise
@@ -12,16 +13,23 @@ _SENTENCE = re.compile(
 )
 _SPACE = re.compile(r"\s+")
 
+# Where `split_sentences` splits a text.
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n{2,}")
+
+# How long a beginning is that a message shows.
+_BEGINNING_LENGTH = 80
+
 
 def cut_text(text: str, max_length: int) -> list[tuple[int, int]]:
-    r"""Return where to cut a text into parts of about equal length, none longer than `max_length`.
+    r"""Return start and end of parts of a text of about equal length, none longer than `max_length`.
+
+    A part ends at a paragraph, else at a sentence, else at a space, else anywhere.
 
     Example:
         >>> text = "One two. Three four.\n\nFive six seven."
         >>> [text[start:end] for start, end in cut_text(text, 25)]
         ['One two. Three four.', 'Five six seven.']
     """
-    # Paragraphs are preferred to sentences, and these to words.
     boundaries_by_preference = [
         sorted(match.end() for match in boundary.finditer(text)) for boundary in (_PARAGRAPH, _SENTENCE, _SPACE)
     ]
@@ -33,7 +41,7 @@ def cut_text(text: str, max_length: int) -> list[tuple[int, int]]:
         if n_left <= max_length:
             parts.append((start, end_of_text))
             break
-        n_parts = -(-n_left // max_length)
+        n_parts = math.ceil(n_left / max_length)
         even_length = n_left / n_parts
         cut = start + max_length
         for boundaries in boundaries_by_preference:
@@ -47,12 +55,13 @@ def cut_text(text: str, max_length: int) -> list[tuple[int, int]]:
 
 
 def _find_last_boundary(boundaries: list[int], after: float, up_to: int) -> int | None:
+    """Return the last of some sorted boundaries in a range; None if there is none."""
     index = bisect_right(boundaries, up_to) - 1
     return boundaries[index] if index >= 0 and boundaries[index] > after else None
 
 
 def sentence_ranges(text: str) -> list[tuple[int, int]]:
-    r"""Return start and end of each sentence of a text; a paragraph ends one too.
+    r"""Return start and end of each sentence of a text; the end of a paragraph ends a sentence.
 
     Example:
         >>> text = "It rains. Take an umbrella!\n\nOr not"
@@ -67,3 +76,16 @@ def sentence_ranges(text: str) -> list[tuple[int, int]]:
             n_leading = len(sentence) - len(sentence.lstrip())
             ranges.append((start + n_leading, start + len(sentence.rstrip())))
     return ranges
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a text, for which a paragraph counts too; see `sentence_ranges` for exact places."""
+    return [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+
+
+def quote_beginning(text: str, max_length: int = _BEGINNING_LENGTH) -> str:
+    """Return the beginning of a text on one line, in quotation marks."""
+    line = " ".join(text.split())
+    if len(line) > max_length:
+        line = f"{line[: max_length - 3].rstrip()}..."
+    return repr(line)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.lint_input import LintInput
 
 
-# A document that every run ranks this high is probably relevant.
+# A document that every run has among so many first ones is probably relevant.
 N_FIRST = 3
 
-# One run agrees with nothing.
+# The smallest number of runs that can agree on a document.
 MIN_RUNS = 2
 
 
