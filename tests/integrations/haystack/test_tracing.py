@@ -223,8 +223,8 @@ def test_a_tracer_of_the_user_gets_the_same_spans_and_has_its_place_again(users:
 
 
 def test_of_listeners_that_overlap_each_hears_all_and_the_tracer_before_is_back(users: Users) -> None:
-    first = ComponentCosts().listening()
-    second = ComponentCosts().listening()
+    first = ComponentCosts().listen()
+    second = ComponentCosts().listen()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
