@@ -43,7 +43,7 @@ class _RetrieveOptions(TypedDict):
 
 
 class PipelineEvaluationTask:
-    """The checked arguments of `evaluate_pipeline` and `aevaluate_pipeline`, and the evaluation that follows from a run."""
+    """The checked arguments of `evaluate_pipeline` and its twin; it evaluates the run that they lead to."""
 
     def __init__(
         self,

@@ -137,7 +137,7 @@ class ComponentCosts(SpanListener):
 
     @contextmanager
     def record_question(self, text: str) -> Iterator[None]:
-        """Record what runs inside a `with` statement as the costs of a question; those of an earlier attempt are lost."""
+        """Record the costs of a question inside a `with` statement; those of an earlier attempt are dropped."""
         self.costs_by_text[text] = {}
         token = self._costs.set(self.costs_by_text[text])
         try:

@@ -142,8 +142,8 @@ class MMRRanker:
             first_document = next(iter(without_embedding.values()))
             raise ValueError(
                 f"{describe_document(first_document)}, has no embedding, nor have {len(without_embedding) - 1} "
-                "others; let the retriever return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or pass a "
-                "document_embedder"
+                "others; let the retriever return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or "
+                "pass a document_embedder"
             )
         needs_query = bool(candidates) and self.relevance == "query" and query_embedding is None
         if needs_query and (query is None or self.text_embedder is None):
@@ -243,7 +243,7 @@ class MMRRanker:
 
 
 def _embedding_key(document: Document) -> str:
-    """Return a key of everything that an embedder may read of a document, so that equal ones are embedded once."""
+    """Return a key of everything that an embedder may read of a document."""
     return f"{document.content}\0{document.meta}\0{document.blob}"
 
 
