@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar
 
 from langchain_core.runnables import Runnable
 from langchain_core.vectorstores import VectorStoreRetriever
@@ -124,7 +124,7 @@ def invoke_runnable(
         raise
 
 
-def is_graph(retriever: object) -> bool:
+def is_graph(retriever: object) -> TypeGuard[Runnable[Any, Any]]:
     """Return whether an object is a graph or an agent of LangGraph."""
     return any(cls.__module__.partition(".")[0] == "langgraph" for cls in type(retriever).__mro__)
 
