@@ -191,7 +191,7 @@ class Users(Tracer):
         def get_correlation_data_for_logs(self) -> dict[str, Any]:
             return {"trace": self.name}
 
-    def said(self) -> str:
+    def describe_spans(self) -> str:
         return json.dumps(
             [(span.name, span.tags, getattr(span.parent, "name", None)) for span in self.spans], default=str
         )
@@ -207,9 +207,9 @@ def users(monkeypatch: pytest.MonkeyPatch) -> Iterator[Users]:
 
 def test_a_tracer_of_the_user_gets_the_same_spans_and_has_its_place_again(users: Users) -> None:
     evaluate_pipeline(rewriting(Model()), QUESTIONS, "mrr", workers=1)
-    alone, users.spans = users.said(), []
+    alone, users.spans = users.describe_spans(), []
     evaluate_pipeline(rewriting(Model()), QUESTIONS, "mrr", workers=1, costs=True)
-    assert users.said() == alone
+    assert users.describe_spans() == alone
     assert "component.output_spec" in alone
     assert 'component.output"' not in alone  # content is not traced, because the user has not asked for it
     assert tracer.actual_tracer is users
@@ -223,13 +223,13 @@ def test_a_tracer_of_the_user_gets_the_same_spans_and_has_its_place_again(users:
 
 
 def test_of_listeners_that_overlap_each_hears_all_and_the_tracer_before_is_back(users: Users) -> None:
-    first = ComponentCosts().listening()
-    second = ComponentCosts().listening()
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
+    earlier = ComponentCosts().listen()
+    later = ComponentCosts().listen()
+    earlier.__enter__()
+    later.__enter__()
+    earlier.__exit__(None, None, None)
     assert tracer.actual_tracer is not users
-    second.__exit__(None, None, None)
+    later.__exit__(None, None, None)
     assert tracer.actual_tracer is users
     with record():
         tracer.actual_tracer = new = Users()

@@ -1,4 +1,4 @@
-"""A provider in the form of ir_measures: which measures it computes, and how."""
+"""A provider for ir_measures that computes its measures with the metrics of the core."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # The name of the provider in the registry of ir_measures.
 NAME = "retrieval_metrics"
 
-# The metric that is the same as each measure.
+# The name of the metric that equals each measure.
 METRIC_BY_MEASURE = {
     "AP": "map",
     "Bpref": "bpref",
@@ -43,7 +43,7 @@ METRIC_BY_MEASURE = {
 # The top of the scale in gdeval, which computes ERR for ir_measures.
 MAX_GRADE_OF_GDEVAL = 4
 
-# Those of trec_eval -c, because ir_measures counts a query without results as 0.
+# The rules of `trec_eval -c`, because ir_measures counts a query without results as 0.
 RULES = replace(Scorer(rules="trec_eval").rules, missing="zero")
 
 # The values of `relative` that leave SetP as it is.
@@ -51,11 +51,11 @@ NOT_RELATIVE = (False, NOT_PROVIDED)
 
 
 class _MeasureOptions(NamedTuple):
-    """What measures that are computed together have in common.
+    """The options of measures that have to be equal for measures to be computed together.
 
     Attributes:
         judged_only: Whether unjudged documents are left out.
-        gains: The gain of each grade, if it is not the grade.
+        gains: Pairs of a grade and its gain, for grades whose gain is another number; sorted, to be hashable.
     """
 
     judged_only: bool
@@ -63,7 +63,13 @@ class _MeasureOptions(NamedTuple):
 
 
 class _MeasureGroup(NamedTuple):
-    """Measures that are computed together."""
+    """Measures that are computed together.
+
+    Attributes:
+        qrels: The judgments, with gains in place of grades.
+        unjudged: The value of `unjudged` in the core's `evaluate`.
+        metrics: The metric that equals each measure.
+    """
 
     qrels: rm.Qrels
     unjudged: str | None
@@ -80,8 +86,8 @@ class RetrievalMetricsProvider(providers.Provider):  # type: ignore[misc]  # ir_
         >>> import ir_measures
         >>> from ir_measures import RR, nDCG
         >>> qrels, run = {"q": {"d1": 1, "d2": 2}}, {"q": {"d1": 2.0, "x": 1.0}}
-        >>> found = RetrievalMetricsProvider().calc_aggregate([RR, nDCG @ 10], qrels, run)
-        >>> found[RR], round(found[nDCG @ 10], 6)  # 1 / (2 + 1 / log2(3))
+        >>> means = RetrievalMetricsProvider().calc_aggregate([RR, nDCG @ 10], qrels, run)
+        >>> means[RR], round(means[nDCG @ 10], 6)  # 1 / (2 + 1 / log2(3))
         (1.0, 0.380094)
     """
 
@@ -117,9 +123,9 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc]  # as above
     def _iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
         scores_by_query = ir_measures.util.RunConverter(run).as_dict_of_dict()
         judged_run = {}
-        for query, ranking in scores_by_query.items():
+        for query, score_by_document in scores_by_query.items():
             if query in self.qrel_qids:
-                judged_run[query] = round_to_32_bits(ranking)
+                judged_run[query] = round_to_32_bits(score_by_document)
         if not judged_run:
             return
         for group in self.groups:
@@ -133,7 +139,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc]  # as above
             )
             for measure, metric in group.metrics.items():
                 for query, value in evaluation.per_query[metric].items():
-                    if not isnan(value):  # ir_measures has a value of its own for what is undefined
+                    if not isnan(value):  # ir_measures fills in its own value where a measure is undefined
                         yield ir_measures.Metric(query_id=query, measure=measure, value=value)
 
 
@@ -158,10 +164,10 @@ def find_metric(measure: Measure) -> rm.Metric:
     return rm.Metric(METRIC_BY_MEASURE[measure.NAME], settings.get("cutoff"), **parameters)
 
 
-def round_to_32_bits(ranking: Mapping[str, float]) -> dict[str, float]:
-    """Return a ranking with its scores as pytrec_eval keeps them, where those that differ little are equal."""
-    scores = np.fromiter(ranking.values(), np.float32, len(ranking))
-    return dict(zip(ranking, scores.tolist(), strict=True))
+def round_to_32_bits(score_by_document: Mapping[str, float]) -> dict[str, float]:
+    """Return scores rounded to 32 bits, as pytrec_eval keeps them, so that the same scores are ties."""
+    scores = np.fromiter(score_by_document.values(), np.float32, len(score_by_document))
+    return dict(zip(score_by_document, scores.tolist(), strict=True))
 
 
 def put_first() -> None:
@@ -183,6 +189,7 @@ def put_first() -> None:
 
 
 def _group_measures(measures: Iterable[Measure], qrels: Mapping[str, Mapping[str, int]]) -> list[_MeasureGroup]:
+    """Return the measures in groups that can be computed together; none without judgments."""
     metrics_by_options: dict[_MeasureOptions, dict[Measure, rm.Metric]] = {}
     for measure in measures:
         metrics_by_options.setdefault(_read_options(measure), {})[measure] = find_metric(measure)
@@ -205,7 +212,7 @@ def _read_options(measure: Measure) -> _MeasureOptions:
 
 
 def _with_gains(qrels: Mapping[str, Mapping[str, int]], gains: Mapping[int, int]) -> Mapping[str, Mapping[str, int]]:
-    """Return judgments with the gain of each grade in its place."""
+    """Return judgments in which each grade is replaced by its gain."""
     if not gains:
         return qrels
     qrels_with_gains = {}

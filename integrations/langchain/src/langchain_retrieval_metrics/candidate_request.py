@@ -1,4 +1,4 @@
-"""How a base retriever is asked for the candidates of MMR."""
+"""Choose the arguments with which a base retriever is asked for the candidates of MMR."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class CandidateRequest:
         fetch_k: How many candidates it selects them from; None takes all.
         arguments: The arguments of the call.
         max_documents: How many of the documents are candidates; None takes all.
-        is_told: Whether the retriever knows how many documents it should return.
-        store_k: How many documents the retriever of a store returns of itself.
-        n_fetched: How many documents a store fetches before it filters them, if it does.
+        is_told: Whether the retriever is told how many documents to return.
+        store_k: How many documents the retriever of a store returns by its own setting; None for other retrievers.
+        n_fetched: How many documents a store fetches before it filters them; None if it does not.
     """
 
     retriever: Runnable[str, Any]
@@ -49,7 +49,9 @@ def make_request(retriever: Any, k: int, fetch_k: int | None, fetch_k_arg: str |
     # `k`, such as BM25Retriever, is copied, so that the original stays as it is.
     inner = _unwrap(retriever)
     if fetch_k is None:
-        store_k = inner.search_kwargs.get("k", STORE_DEFAULT_K) if isinstance(inner, VectorStoreRetriever) else None
+        store_k = None
+        if isinstance(inner, VectorStoreRetriever):
+            store_k = inner.search_kwargs.get("k", STORE_DEFAULT_K)
         return CandidateRequest(retriever=retriever, k=k, fetch_k=None, arguments={}, store_k=store_k)
     if fetch_k_arg is not None:
         arguments: dict[str, Any] = {fetch_k_arg: fetch_k}
@@ -94,7 +96,8 @@ def _unwrap(retriever: Any) -> Any:
 
 
 def _has_k(retriever: Any) -> bool:
-    """Whether a retriever has a number of documents of its own, as BM25Retriever; MMR's own is another number."""
+    """Return whether a retriever has a field `k` for how many documents it returns, as BM25Retriever has."""
+    # The `k` of an MMRRetriever is how many documents MMR selects.
     if not isinstance(retriever, BaseRetriever) or isinstance(retriever, MMRSettings):
         return False
     field = type(retriever).model_fields.get("k")

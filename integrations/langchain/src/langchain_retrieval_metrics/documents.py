@@ -1,4 +1,4 @@
-"""LangChain's documents as items of the core: their ids, texts, places and scores."""
+"""Convert LangChain's documents to items of the core, and read their scores."""
 
 from __future__ import annotations
 
@@ -54,21 +54,22 @@ def as_retrieved(document: Document) -> Retrieved:
     )
 
 
-def convert_items(documents: Any) -> list[Retrieved]:
-    """Return what a retriever returned as items of the core, each under its own id; items stay as they are."""
-    if isinstance(documents, list) and all(isinstance(document, Retrieved) for document in documents):
-        return documents  # of the searches of an agent
-    documents = as_list_of(documents, Document, "a retriever must return a list of Documents")
+def convert_items(answer: object) -> list[Retrieved]:
+    """Return the documents of an answer as items of the core, each with its own id; items stay as they are."""
+    # The searches of an agent were converted when they were recorded.
+    if isinstance(answer, list) and all(isinstance(item, Retrieved) for item in answer):
+        return answer
+    documents = as_list_of(answer, Document, "a retriever must return a list of Documents")
     return [as_retrieved(document) for document in documents]
 
 
-def are_documents(value: Any) -> bool:
-    """Whether a value is a list of documents, at least one."""
+def are_documents(value: object) -> bool:
+    """Return whether a value is a list of documents, at least one."""
     return isinstance(value, list) and len(value) > 0 and all(isinstance(document, Document) for document in value)
 
 
 def get_key(mapping: Any, key: str, what: str) -> Any:
-    """Return the value of a key of an input, an output or an answer."""
+    """Return the value of a key; raise if it is missing, with a message that says in what."""
     if isinstance(mapping, Mapping) and key in mapping:
         return mapping[key]
     raise ValueError(f"{what} has no {key!r}; it has {_quote_names(mapping or (), 'nothing')}")
@@ -82,7 +83,7 @@ def describe_document(document: Document) -> str:
 
 
 def read_score(document: Document, key: str | None) -> float:
-    """Return the score in the metadata of a document; without a key, under one of those of rerankers."""
+    """Return the score in the metadata of a document, under the key or, without one, under a key of rerankers."""
     keys = SCORE_KEYS if key is None else (key,)
     value = _first_value(document.metadata, keys)
     if value is None:
@@ -97,7 +98,7 @@ def read_score(document: Document, key: str | None) -> float:
 
 
 def _first_value(metadata: Mapping[str, Any], keys: Sequence[str]) -> Any:
-    """Return the value of the first key that has one; None if none has."""
+    """Return the value of the first key whose value is not None; None if there is no such key."""
     for key in keys:
         value = metadata.get(key)
         if value is not None:

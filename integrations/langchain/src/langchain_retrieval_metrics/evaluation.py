@@ -1,4 +1,4 @@
-"""Evaluate any retriever of LangChain: invoke it with every question, and score the documents with the core."""
+"""Ask any retriever of LangChain every question of a dataset, and evaluate the documents that it returns."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LoadedDocuments: TypeAlias = Iterable[Document] | Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _PreparedEvaluation:
-    """How a retriever is asked, what the core's `retrieve` is told, and what evaluates its answers."""
+    """The functions that ask a retriever, the other arguments of `rm.retrieve`, and the task that evaluates the run."""
 
     functions: RetrieverFunctions
     retrieve_arguments: dict[str, Any]
@@ -158,8 +158,8 @@ async def aevaluate_retriever(*args: Any, **options: Any) -> Evaluation:
     return task.evaluation.evaluation(run)
 
 
-def convert_answer(answer: Any, documents_key: str | None) -> list[Retrieved] | StageRankings:
-    """Return what was retrieved for a query as items of the core, with the stages on the way if it tells them."""
+def convert_answer(answer: object, documents_key: str | None) -> list[Retrieved] | StageRankings:
+    """Return the documents of an answer as items of the core, with those of earlier stages if they were recorded."""
     if isinstance(answer, RefusedAnswer):
         answer.refuse()
     if documents_key is None:
@@ -187,7 +187,7 @@ def _convert_documents_of_chain(answer: Any, documents_key: str) -> list[Retriev
 
 
 def choose_n_workers(max_concurrency: int, config: RunnableConfig | None) -> int:
-    """Return how many questions may be under way at once; the config of LangChain may allow fewer."""
+    """Return how many questions may be under way at once: the smaller of the two limits."""
     n_workers = positive_integer(max_concurrency, "max_concurrency")
     config_limit = (config or {}).get("max_concurrency")
     if config_limit is None:

@@ -1,4 +1,4 @@
-"""LangChain for the core: how its retrievers and models are asked, and what their documents are."""
+"""Tell the core how to ask retrievers and models of LangChain, and how to read documents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def _resolve_retriever(retriever: Any) -> RetrieverFunctions | None:
-    """Return how to invoke a retriever: asynchronously if that is more than `invoke` in a thread."""
+    """Return the functions that ask a retriever; the asynchronous one only if it is more than `invoke` in a thread."""
     if not isinstance(retriever, Runnable) or isinstance(retriever, BaseLanguageModel):
         return None
     if is_graph(retriever):
@@ -39,13 +39,15 @@ def _resolve_retriever(retriever: Any) -> RetrieverFunctions | None:
     return functions
 
 
-def _convert_items(answer: Any) -> list[Retrieved] | StageRankings:
+def _convert_answer(answer: object) -> list[Retrieved] | StageRankings:
+    """Return the documents of an answer as items, with those of earlier stages if they were recorded."""
     if isinstance(answer, RefusedAnswer):
         answer.refuse("pass a function: lambda text: chain.invoke({...})")
     return with_stages(answer, convert_items)
 
 
 def _is_only_synchronous(runnable: Runnable[Any, Any]) -> bool:
+    """Return whether a Runnable has no asynchronous implementation of its own."""
     if isinstance(runnable, RunnableLambda):
         return not hasattr(runnable, "afunc")
     cls = type(runnable)
@@ -56,6 +58,7 @@ def _is_only_synchronous(runnable: Runnable[Any, Any]) -> bool:
 
 
 def _resolve_model(model: Any) -> RetrieverFunctions | None:
+    """Return the functions that ask a model; None for other objects."""
     if not isinstance(model, Runnable) or isinstance(model, BaseRetriever):
         return None
 
@@ -92,7 +95,7 @@ def _reply_text(reply: Any) -> Any:
 HOST = HostAdapter(
     name="langchain",
     resolve_retriever=_resolve_retriever,
-    convert_items=_convert_items,
+    convert_items=_convert_answer,
     model=_resolve_model,
     documents=convert_items,
 )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class RecordingOptions(TypedDict, total=False):
-    """What the core's `read_traces` is told of searches, contexts and citations."""
+    """The options of the core's `read_traces` for searches, contexts and citations."""
 
     citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None
     tools: str | Collection[str]
@@ -34,7 +34,7 @@ class RecordingOptions(TypedDict, total=False):
 
 
 class LangChainRecording(TraceRecording):
-    """What chains and agents did for each question; `record` makes one."""
+    """The recording of what chains and agents did for each question; create it with `record`."""
 
     def handler(self, query: QueryId) -> SearchHandler:
         """Return the callbacks of one question: `agent.invoke(..., config={"callbacks": [recorded.handler("q1")]})`."""
@@ -69,10 +69,11 @@ def record(**settings: Unpack[RecordingOptions]) -> Iterator[LangChainRecording]
 async def run_agent(
     agent: Runnable[Any, Any], text: str, config: RunnableConfig | None = None, *, tools: str | Collection[str] = ()
 ) -> list[Retrieved]:
-    """Ask an agent of LangGraph a question, and return what its searches found, the first of each call first.
+    """Ask an agent of LangGraph a question, and return the documents of its searches, the first of each search first.
 
     Raises:
-        RuntimeError: If every search failed, with the error of the last: an outage behind a tool is no bad retrieval.
+        RuntimeError: If every search failed, with the error of the last, because an outage behind a tool is not a bad
+            retrieval.
     """
     recording = LangChainRecording(tools=tools)
     recorded_config = merge_configs(config, {"callbacks": [recording.handler("the question")]})
@@ -93,28 +94,30 @@ class SearchHandler(BaseCallbackHandler):
         self._recording = recording
         self._query = query
 
-    def _start(self, kind: str, name: str, value: Any, run_id: UUID, parent_run_id: UUID | None, **fields: Any) -> None:
+    def _start(
+        self, kind: str, name: str, run_input: Any, run_id: UUID, parent_run_id: UUID | None, **fields: Any
+    ) -> None:
         parent = None if parent_run_id is None else str(parent_run_id)
-        self._recording.start(str(run_id), parent, kind, name, value, query=self._query, **fields)
+        self._recording.start(str(run_id), parent, kind, name, run_input, query=self._query, **fields)
 
     def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """Note a step."""
+        """Record the start of a chain or another step."""
         del serialized, inputs
         self._start("other", str(kwargs.get("name") or "chain"), None, run_id, parent_run_id)
 
     def on_retriever_start(
         self, serialized: Any, query: str, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """Note a search."""
+        """Record the start of a search."""
         del serialized
         self._start("retriever", str(kwargs.get("name") or "retriever"), query, run_id, parent_run_id)
 
     def on_tool_start(
         self, serialized: Any, input_str: str, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """Note a tool, with the id of its call."""
+        """Record the start of a tool, with the id of its call."""
         name = kwargs.get("name") or (serialized or {}).get("name") or "tool"
         arguments = kwargs.get("inputs") or input_str
         self._start("tool", str(name), arguments, run_id, parent_run_id, call=kwargs.get("tool_call_id"))
@@ -122,7 +125,7 @@ class SearchHandler(BaseCallbackHandler):
     def on_chat_model_start(
         self, serialized: Any, messages: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """Note what a model reads."""
+        """Record the messages that a model reads."""
         del serialized
         contents: list[dict[str, Any]] = []
         for batch in messages:
@@ -132,22 +135,22 @@ class SearchHandler(BaseCallbackHandler):
     def on_llm_start(
         self, serialized: Any, prompts: list[str], *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """Note what a model without messages reads."""
+        """Record the prompts that a model without messages reads."""
         del serialized
         self._start("model", str(kwargs.get("name") or "model"), list(prompts), run_id, parent_run_id)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """Note the end of a step."""
+        """Record the end of a step."""
         del outputs, kwargs
         self._recording.end(str(run_id))
 
     def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any) -> None:
-        """Note what a search found."""
+        """Record the documents that a search returned."""
         del kwargs
         self._recording.end(str(run_id), output=[as_retrieved(document) for document in documents])
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """Note what a tool returned."""
+        """Record the output of a tool, or its error."""
         del kwargs
         if isinstance(output, ToolMessage) and output.status == "error":
             self._recording.end(str(run_id), error=output.text)
@@ -155,7 +158,7 @@ class SearchHandler(BaseCallbackHandler):
             self._recording.end(str(run_id), output=_convert_tool_output(output))
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
-        """Note what a model said, and which tools it called."""
+        """Record the reply of a model, with the tools that it called."""
         del kwargs
         texts: list[str] = []
         messages: list[dict[str, Any]] = []
@@ -168,7 +171,7 @@ class SearchHandler(BaseCallbackHandler):
         self._recording.end(str(run_id), output=messages or texts)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """Note a step, a search, a tool or a model that failed."""
+        """Record the error of a step, a search, a tool or a model."""
         del kwargs
         self._recording.end(str(run_id), error=f"{type(error).__name__}: {error}")
 
@@ -176,12 +179,12 @@ class SearchHandler(BaseCallbackHandler):
 
 
 def _message_content(message: BaseMessage) -> dict[str, Any]:
-    """Return what a model reads or says: the text and the calls, but not the artifact, which is not sent."""
+    """Return the text and the tool calls of a message; the artifact is left out, because models do not get it."""
     return {"content": message.text, "tool_calls": list(getattr(message, "tool_calls", ()))}
 
 
 def _convert_tool_output(output: Any) -> Any:
-    """Return what a tool returned, with documents as items."""
+    """Return the output of a tool, with documents converted to items."""
     if isinstance(output, ToolMessage):
         return {"artifact": _convert_tool_output(output.artifact), "content": output.text}
     if isinstance(output, (list, tuple)) and are_documents(list(output)):

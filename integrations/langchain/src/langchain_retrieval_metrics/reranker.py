@@ -1,4 +1,4 @@
-"""MMR as a document compressor, and the settings that it shares with the retriever."""
+"""A document compressor that reranks by maximal marginal relevance, and the settings that MMRRetriever shares."""
 
 from __future__ import annotations
 
@@ -34,7 +34,12 @@ DEFAULT_CACHE_SIZE = 10_000
 
 
 class CandidateVectors(NamedTuple):
-    """The vectors of the candidates of a query, shape (documents, d), and of the query if relevance needs it."""
+    """The vectors of the candidates of a query and of the query itself.
+
+    Attributes:
+        documents: The vectors of the candidates, shape (documents, d).
+        query: The vector of the query; None if relevance does not need it.
+    """
 
     documents: Vector
     query: Vector | None
@@ -76,12 +81,13 @@ class MMRSettings(BaseModel):
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set a setting; if it is refused, nothing changes."""
+        """Set a setting; if the new value is refused, nothing changes."""
         values_before = dict(self.__dict__)
         fields_set_before = set(self.model_fields_set)
         try:
             super().__setattr__(name, value)
-        except ValidationError:  # pydantic sets the value before it checks whether the settings fit together
+        except ValidationError:
+            # Pydantic sets the value before it checks whether the settings fit together.
             self.__dict__.clear()
             self.__dict__.update(values_before)
             self.__pydantic_fields_set__.clear()
@@ -144,7 +150,7 @@ class MMRSettings(BaseModel):
         return reranked
 
     def read_relevance(self, documents: Sequence[Document]) -> FloatArray | None:
-        """Return the relevance of documents by their scores or their ranks; None if it is that to the query."""
+        """Return the relevance of documents by their scores or ranks; None if MMR takes the cosine with the query."""
         return relevance_by(self.relevance, documents, partial(read_score, key=self.score_key))
 
     def _copy_with_marks(self, document: Document, score: float, rank: int) -> Document:
@@ -156,7 +162,7 @@ class MMRSettings(BaseModel):
         return document.model_copy(update={"metadata": metadata})
 
     def _find_known_vectors(self, documents: Sequence[Document]) -> DocumentVectors:
-        """Return the vectors in the metadata, of the `vector_fn` or in the state of the documents, in this order."""
+        """Return the vectors that are known: in the metadata, by `vector_fn`, or in the state, in this order."""
         vectors: list[Any] = [None] * len(documents)
         if self.embedding_key is not None:
             vectors = [document.metadata.get(self.embedding_key) for document in documents]
@@ -201,6 +207,7 @@ class MMRSettings(BaseModel):
 
 
 def _look_up(vector_fn: VectorFunction, documents: Sequence[Document]) -> Sequence[Any]:
+    """Return the vectors that a `vector_fn` returns for documents; raise if their number differs."""
     vectors = vector_fn(documents)
     if len(vectors) != len(documents):
         raise ValueError(
@@ -210,7 +217,7 @@ def _look_up(vector_fn: VectorFunction, documents: Sequence[Document]) -> Sequen
 
 
 def _fill_in(vectors: Sequence[Any], replacements: Iterable[Any]) -> list[Any]:
-    """Return vectors with those that are unknown replaced."""
+    """Return vectors in which each None is replaced by the vector at the same position of the replacements."""
     filled = []
     for vector, replacement in zip(vectors, replacements, strict=True):
         filled.append(replacement if vector is None else vector)

@@ -1,4 +1,4 @@
-"""MMR around any retriever."""
+"""A retriever that reranks the documents of any other retriever by maximal marginal relevance."""
 
 from __future__ import annotations
 
@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     from langchain_retrieval_metrics.stores import VectorFunction
 
 if TYPE_CHECKING:
-    BaseRetrieverLike: TypeAlias = RetrieverLike | Callable[[str], Any]  # what may be passed
+    # The type of the argument, for type checkers.
+    BaseRetrieverLike: TypeAlias = RetrieverLike | Callable[[str], Any]
 else:
-    BaseRetrieverLike = InstanceOf[RetrieverLike]  # what a validator makes of it
+    # The type that pydantic checks, after a validator has wrapped a function.
+    BaseRetrieverLike = InstanceOf[RetrieverLike]
 
 # The number of candidates fetched from a store by default, as in LangChain.
 DEFAULT_FETCH_K = 20
@@ -48,7 +50,7 @@ _call_config: ContextVar[RunnableConfig | None] = ContextVar("config of the call
 
 
 class MMROptions(TypedDict, total=False):
-    """Settings of `MMRRetriever` that say where its vectors and its relevance come from, and what it marks."""
+    """Settings of `MMRRetriever` for vectors, relevance and the metadata of its documents."""
 
     embeddings: Embeddings | None
     relevance: Literal["query", "score", "rank"]
@@ -187,9 +189,9 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             )
         embeddings = settings.get("embeddings", store.embeddings)
         retriever_settings: MMROptions = {**settings, "embeddings": embeddings}
-        names_vectors = "vector_fn" in settings or "embedding_key" in settings
-        embeds_documents = embeddings is not None and "embeddings" in settings
-        if not names_vectors and (is_supported_store(store) or not embeds_documents):
+        has_vector_source = "vector_fn" in settings or "embedding_key" in settings
+        can_embed_documents = embeddings is not None and "embeddings" in settings
+        if not has_vector_source and (is_supported_store(store) or not can_embed_documents):
             retriever_settings["vector_fn"] = get_vectors(store)
         base: BaseRetriever
         if embeddings is not None and embeddings is store.embeddings and can_search_by_vector(store):
@@ -263,14 +265,14 @@ class MMRRetriever(MMRSettings, BaseRetriever):
 
     @property
     def n_requested(self) -> int | None:
-        """How many documents a store should return; None if fewer are in order, or the base is no store."""
+        """How many documents a store should return; None if it may return fewer, or the base is no store."""
         base = self.base_retriever
         if isinstance(base, StoreSearch):
             return None if "score_threshold" in base.search_kwargs else self.k
         return None if find_n_requested(base) is None else self.k
 
     def passes_fetch_k(self, fetch_k: int | None) -> bool:
-        """Whether the base retriever is told how many candidates to return, rather than its list cut."""
+        """Return whether the base retriever is told how many candidates to return; otherwise its list is cut."""
         request = self._make_request(self.k, fetch_k)
         return request.is_told or bool(request.arguments)
 
@@ -322,7 +324,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         return candidates
 
     def _too_few_note(self, n_documents: int, request: CandidateRequest) -> str:
-        """Return what to say if there are too few documents to choose from; "" if that is in order."""
+        """Return the text of the warning if there are too few documents to choose from; "" if there are enough."""
         k = request.k
         fetch_k = request.fetch_k
         if request.n_fetched is not None and 0 < n_documents < k:
@@ -337,7 +339,8 @@ class MMRRetriever(MMRSettings, BaseRetriever):
                 f"{no_choice}, because k={k}: pass fetch_k=, the number of candidates, such as "
                 f"fetch_k={DEFAULT_FETCH_K}"
             )
-        if request.is_told or fetch_k is None or not fetch_k > k >= n_documents > 0:
+        should_have_returned_more = fetch_k is not None and fetch_k > k >= n_documents > 0
+        if request.is_told or not should_have_returned_more:
             return ""
         remedy = f"as {self.fetch_k_arg}="
         if self.fetch_k_arg is None:
@@ -359,8 +362,8 @@ def _require_documents(documents: Any) -> None:
         raise TypeError(f"base_retriever must return a list of Documents, got {documents!r:.200}")
 
 
-def as_runnable(retriever: Any) -> Any:
-    """Return a function as a Runnable; anything else is returned unchanged."""
+def as_runnable(retriever: object) -> object:
+    """Return a function as a Runnable, and anything but a store unchanged."""
     if isinstance(retriever, Runnable):
         return retriever
     if hasattr(retriever, "as_retriever"):
@@ -370,7 +373,9 @@ def as_runnable(retriever: Any) -> Any:
         )
     if inspect.iscoroutinefunction(retriever):
         return RunnableLambda(_refuse_sync_call, afunc=retriever)
-    return RunnableLambda(retriever) if callable(retriever) else retriever
+    if callable(retriever):
+        return RunnableLambda(retriever)
+    return retriever
 
 
 def _refuse_sync_call(_: str) -> NoReturn:

@@ -1,10 +1,10 @@
-"""How the text of a query is asked of anything of LangChain that retrieves."""
+"""Find the functions that ask a retriever, a chain, an agent or a function of LangChain with the text of a query."""
 
 from __future__ import annotations
 
 import inspect
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar
 
 from langchain_core.runnables import Runnable
 from langchain_core.vectorstores import VectorStoreRetriever
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 InputT = TypeVar("InputT")
 OutputT = TypeVar("OutputT")
 
-# What lets a store look at more documents before it filters them.
+# The option that lets a store examine more documents before it filters them, for messages.
 CANDIDATE_OPTION = "FAISS: search_kwargs={'fetch_k': ...}"
 
-# How many documents the retriever of a store returns if it is not told.
+# How many documents the retriever of a store returns by default.
 STORE_DEFAULT_K = 4
 
 
 class RefusedAnswer:
-    """Stands for the answer of a chain that cannot take a text; reading it raises."""
+    """Stands for the answer of a chain that takes a mapping and not a text; `refuse` raises with a remedy."""
 
     def __init__(self, error: Exception, keys: list[str]) -> None:
         self._error = error
         self._keys = keys
 
     def refuse(self, remedy: str | None = None) -> NoReturn:
-        """Raise, naming what the chain takes, and what to do."""
+        """Raise an error that names the keys of the chain's input, and a remedy."""
         keys_note = ""
         key_text = "'input', as create_retrieval_chain calls it"
         if self._keys:
@@ -49,7 +49,7 @@ class RefusedAnswer:
 
 
 def resolve_retriever(
-    retriever: Any,
+    retriever: object,
     config: RunnableConfig | None = None,
     query_key: str | None = None,
     tools: str | Collection[str] = (),
@@ -57,11 +57,13 @@ def resolve_retriever(
     *,
     with_stages: bool = False,
 ) -> RetrieverFunctions:
-    """Return how the text of a query is asked of a retriever, for its answer alone or with the stages to it."""
+    """Return the functions that ask a retriever; with `with_stages`, they also record the stages of each answer."""
     if is_graph(retriever) and query_key is None and "messages" in _input_keys(retriever):
         return RetrieverFunctions(asynchronous=partial(run_agent, retriever, config=config, tools=tools))
     if tools:
-        kind_note = "asked with query_key=" if is_graph(retriever) else "no agent of LangGraph"
+        kind_note = "no agent of LangGraph"
+        if is_graph(retriever):
+            kind_note = "asked with query_key="
         raise TypeError(
             f"tools={tools!r} names the tools of an agent that search, but {type(retriever).__name__} is "
             f"{kind_note}; leave tools out"
@@ -70,24 +72,24 @@ def resolve_retriever(
         return _resolve_function(retriever, query_key)
 
     def ask(text: str) -> Any:
-        stages = StageHandler(convert_items, documents_key)
-        call_config = stages.add_to(config) if with_stages else config
+        handler = StageHandler(convert_items, documents_key)
+        call_config = handler.add_to(config) if with_stages else config
         try:
             answer = invoke_runnable(retriever, _make_input(text, query_key), call_config)
-        except NotImplementedError:
+        except NotImplementedError:  # the caller then uses the asynchronous function
             raise
         except Exception as error:
             return _read_refusal(retriever, error, query_key)
-        return stages.add_stages(answer) if with_stages else answer
+        return handler.add_stages(answer) if with_stages else answer
 
     async def aask(text: str) -> Any:
-        stages = StageHandler(convert_items, documents_key)
-        call_config = stages.add_to(config) if with_stages else config
+        handler = StageHandler(convert_items, documents_key)
+        call_config = handler.add_to(config) if with_stages else config
         try:
             answer = await retriever.ainvoke(_make_input(text, query_key), call_config)
         except Exception as error:
             return _read_refusal(retriever, error, query_key)
-        return stages.add_stages(answer) if with_stages else answer
+        return handler.add_stages(answer) if with_stages else answer
 
     n_requested = None
     if query_key is None and documents_key is None:
@@ -95,8 +97,8 @@ def resolve_retriever(
     return RetrieverFunctions(ask, aask, n_requested, CANDIDATE_OPTION)
 
 
-def find_n_requested(retriever: Any) -> int | None:
-    """Return how many documents a search of a store is asked for; None where fewer are in order, or it is unknown."""
+def find_n_requested(retriever: object) -> int | None:
+    """Return how many documents a store is asked for; None if it may return fewer, or the number is unknown."""
     if not isinstance(retriever, VectorStoreRetriever):
         n_requested: int | None = getattr(retriever, "n_requested", None)
         return n_requested
@@ -109,7 +111,7 @@ def find_n_requested(retriever: Any) -> int | None:
 def invoke_runnable(
     runnable: Runnable[InputT, OutputT], value: InputT, config: RunnableConfig | None = None, **arguments: Any
 ) -> OutputT:
-    """Return what a Runnable returns.
+    """Invoke a Runnable synchronously.
 
     Raises:
         NotImplementedError: If it is only asynchronous.
@@ -122,8 +124,8 @@ def invoke_runnable(
         raise
 
 
-def is_graph(retriever: Any) -> bool:
-    """Whether it is a graph or an agent of LangGraph."""
+def is_graph(retriever: object) -> TypeGuard[Runnable[Any, Any]]:
+    """Return whether an object is a graph or an agent of LangGraph."""
     return any(cls.__module__.partition(".")[0] == "langgraph" for cls in type(retriever).__mro__)
 
 
@@ -131,35 +133,39 @@ def _make_input(text: str, query_key: str | None) -> str | dict[str, str]:
     return text if query_key is None else {query_key: text}
 
 
-def _resolve_function(retriever: Callable[[Any], Any], query_key: str | None) -> RetrieverFunctions:
+def _resolve_function(retriever: object, query_key: str | None) -> RetrieverFunctions:
+    """Return the functions that call a function with the text of a query."""
     if not callable(retriever):
         hint = "; write store.as_retriever()" if hasattr(retriever, "as_retriever") else ""
         raise TypeError(
             f"a retriever must be a Runnable such as a BaseRetriever, or a function, got {retriever!r}{hint}"
         )
 
+    function: Callable[[Any], Any] = retriever
+
     def ask(text: str) -> Any:
-        return retriever(_make_input(text, query_key))
+        return function(_make_input(text, query_key))
 
     async def aask(text: str) -> Any:
-        return await retriever(_make_input(text, query_key))
+        return await function(_make_input(text, query_key))
 
-    if inspect.iscoroutinefunction(retriever):
+    if inspect.iscoroutinefunction(function):
         return RetrieverFunctions(asynchronous=aask)
     return RetrieverFunctions(ask)
 
 
 def _read_refusal(retriever: Any, error: Exception, query_key: str | None) -> RefusedAnswer:
-    """Return the refusal of a text by a chain that takes a mapping; raise any other failure."""
+    """Return the answer that stands for a chain's refusal of a text; raise any other error."""
     if query_key is None and not isinstance(error, OSError):
         keys = _input_keys(retriever)
-        if keys or is_graph(retriever) or "must be a dict" in str(error):  # as `create_retrieval_chain` says it
+        # `create_retrieval_chain` does not name its keys; its error says that the input "must be a dict".
+        if keys or is_graph(retriever) or "must be a dict" in str(error):
             return RefusedAnswer(error, keys)
     raise error
 
 
 def _input_keys(retriever: Any) -> list[str]:
-    """Return the keys of the mapping that a chain or a graph takes, as far as it says so."""
+    """Return the keys of the mapping that a chain or a graph takes; none if its schema does not name them."""
     if is_graph(retriever):
         channels = getattr(retriever, "input_channels", ())
         if not isinstance(channels, str):
@@ -170,5 +176,5 @@ def _input_keys(retriever: Any) -> list[str]:
     schema = retriever.get_input_jsonschema()
     if schema.get("type") != "object":
         return []
-    keys = list(schema.get("properties", ()))
-    return [key for key in keys if key != "root"]
+    # A schema whose only property is "root" wraps a value that is no mapping.
+    return [key for key in schema.get("properties", ()) if key != "root"]

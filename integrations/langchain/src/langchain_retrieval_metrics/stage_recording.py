@@ -1,11 +1,11 @@
-"""What the retrievers, ensembles, compressors and functions of a chain hold while one question is asked."""
+"""Record the documents that the retrievers, compressors and functions of a chain return for one question."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables.config import merge_configs
@@ -24,26 +24,27 @@ if TYPE_CHECKING:
 
     ConvertItems: TypeAlias = Callable[[Any], list[Retrieved]]
 
-# The tags by which LangChain tells the parts of a sequence, an ensemble and a map apart, whichever starts first.
+# The tags that LangChain gives to the parts of a sequence, an ensemble and a map. They hold a position or a key, so
+# that parallel parts can be sorted whichever starts first.
 POSITION_TAG = re.compile(r"(seq:step|retriever_|map:key):?(?:(\d+)|(.*))")
 STEP_OF_SEQUENCE = "seq:step"
 
 
 @dataclass(frozen=True, slots=True)
 class StagedAnswer:
-    """An answer, and what callbacks told of the way to it."""
+    """An answer, and the stages before it that callbacks recorded."""
 
     answer: Any
     stages: StageRankings
 
 
 def with_stages(
-    answer: Any, convert: ConvertItems, *, mapping_has_stages: bool = True
+    answer: object, convert: ConvertItems, *, mapping_has_stages: bool = True
 ) -> list[Retrieved] | StageRankings:
-    """Return what was retrieved as the last of the stages; only that if there was nothing on the way to it.
+    """Return the documents of an answer as items, as the last of its stages if there are others.
 
-    With `mapping_has_stages`, an answer that maps names to documents, as of `RunnableParallel(...).assign(...)`, is the
-    stages.
+    With `mapping_has_stages`, an answer that maps names to documents, such as that of
+    `RunnableParallel(...).assign(...)`, is read as the stages.
     """
     stages = StageRankings()
     if isinstance(answer, StagedAnswer):
@@ -56,14 +57,15 @@ def with_stages(
         return items
     last = next(reversed(stages))
     if _ids_and_texts(stages[last]) != _ids_and_texts(items):
+        # The chain changed the documents after its last recorded stage.
         return StageRankings(stages | {RETURNED_STAGE: items})
     if len(stages) == 1:
         return items
     return StageRankings(stages | {last: items})
 
 
-def _is_stage_mapping(answer: Any) -> bool:
-    """Whether an answer maps several names to documents, None or an empty list."""
+def _is_stage_mapping(answer: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Return whether an answer maps several names to documents, None or an empty list."""
     if not isinstance(answer, Mapping) or len(answer) <= 1:
         return False
     return all(value is None or value == [] or are_documents(value) for value in answer.values())
@@ -81,7 +83,7 @@ def _ids_and_texts(items: Sequence[Retrieved]) -> list[tuple[Any, str | None]]:
 
 
 class StageHandler(BaseCallbackHandler):
-    """The callbacks of one question."""
+    """The callbacks that record the stages of one question."""
 
     run_inline = True  # in threads, the starts of parallel calls would arrive in any order
     raise_error = True
@@ -96,16 +98,23 @@ class StageHandler(BaseCallbackHandler):
         """Return the config of LangChain with these callbacks."""
         return merge_configs(config, {"callbacks": [self]})
 
-    def add_stages(self, answer: Any) -> StagedAnswer:
-        """Return an answer with the stages to it."""
-        runs = sorted(self._runs.items(), key=lambda entry: entry[1].position)
-        spans = [(str(run_id), str(run.parent), run.name, run.items) for run_id, run in runs]
+    def add_stages(self, answer: object) -> StagedAnswer:
+        """Return an answer with the stages that were recorded before it."""
+        # Sorting is stable: runs with one position stay in the order in which they started.
+        run_ids = sorted(self._runs, key=self._position)
+        spans = []
+        for run_id in run_ids:
+            run = self._runs[run_id]
+            spans.append((str(run_id), str(run.parent), run.name, run.items))
         return StagedAnswer(answer, StageRankings.from_spans(spans))
+
+    def _position(self, run_id: UUID) -> _Position:
+        return self._runs[run_id].position
 
     def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """Note that a retriever or a chain began."""
+        """Record the start of a retriever or a chain."""
         del serialized
         name = str(kwargs.get("name") or "chain")
         position = _Position()
@@ -128,26 +137,28 @@ class StageHandler(BaseCallbackHandler):
     on_retriever_start = on_chain_start  # type: ignore[assignment]  # the query is one of its inputs
 
     def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any) -> None:
-        """Note what a retriever, an ensemble or a compressor returned."""
+        """Record the documents that a retriever, an ensemble or a compressor returned."""
         del kwargs
         self._runs[run_id].items = self._convert(documents)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """Note the documents that a function or the node of a graph returned; a sequence returns those of its last."""
+        """Record the documents that a function or the node of a graph returned, but not again those of a sequence."""
         del kwargs
         run = self._runs[run_id]
+        documents = outputs
         if run.is_node_of_graph and isinstance(outputs, Mapping):
-            outputs = outputs.get(self._documents_key)
+            documents = outputs.get(self._documents_key)
+        # A sequence returns what its last step returned, which is recorded already.
         if not run.is_node_of_graph and run_id in self._sequences:
             return
-        is_emptied = run.takes_documents and outputs == []
-        if is_emptied or are_documents(outputs):
-            run.items = self._convert(outputs)
+        has_removed_all = run.takes_documents and documents == []
+        if has_removed_all or are_documents(documents):
+            run.items = self._convert(documents)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Position:
-    """Where a run stands among those beside it, as its tag says; they are sorted by it."""
+    """The position of a run among its siblings, as its tag says; runs are sorted by it."""
 
     kind: str = ""
     number: int = 0

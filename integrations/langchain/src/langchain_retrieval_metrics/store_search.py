@@ -1,4 +1,4 @@
-"""Search a vector store by the vector of the query, and the arguments that MMR's searches of a store need."""
+"""Search a vector store by the vector of the query, with the arguments that return enough candidates for MMR."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ class StoreSearch(BaseRetriever):
 
 
 def can_search_by_vector(store: VectorStore) -> bool:
-    """Whether searching a store by vector equals searching it by text; not with sparse vectors."""
+    """Return whether searching a store by vector gives the same as by text, which sparse vectors do not."""
     has_vector_search = type(store).similarity_search_by_vector is not VectorStore.similarity_search_by_vector
     mode = getattr(store, "retrieval_mode", None)
     return has_vector_search and getattr(mode, "value", mode) in {None, "dense"}
 
 
 def candidate_arguments(store: VectorStore, search_kwargs: Mapping[str, Any], fetch_k: int) -> dict[str, int]:
-    """Return the arguments with which a store returns the candidates of MMR."""
+    """Return the arguments of the store's search with which it returns `fetch_k` candidates for MMR."""
     if "fetch_k" in search_kwargs:
         return {"k": fetch_k}
     if is_instance_by_name(store, "ElasticsearchStore"):
@@ -82,7 +82,7 @@ def candidate_arguments(store: VectorStore, search_kwargs: Mapping[str, Any], fe
 
 
 def count_fetched(store: VectorStore, search_kwargs: Mapping[str, Any], arguments: Mapping[str, int]) -> int | None:
-    """Return how many documents a store fetches before it filters them, if it does."""
+    """Return how many documents a store fetches before it filters them; None if it does not filter what it fetched."""
     if search_kwargs.get("filter") is None or not is_instance_by_name(store, "FAISS"):
         return None
     return int({**search_kwargs, **arguments}["fetch_k"])

@@ -65,11 +65,12 @@ def get_vectors(store: VectorStore) -> VectorFunction:
 
 
 def is_supported_store(store: VectorStore) -> bool:
-    """Whether `get_vectors` supports a store."""
+    """Return whether `get_vectors` supports a store."""
     return _find_lookup(store) is not None and not _unsupported_note(store)
 
 
 def _find_lookup(store: Any) -> Callable[[Any], VectorFunction] | None:
+    """Return the class that looks up vectors in a store of this class or of one it derives from; None if unknown."""
     for cls in type(store).__mro__:
         required_package = _REQUIRED_PACKAGES.get(cls.__name__, "")
         if cls.__name__ in _LOOKUPS and cls.__module__.startswith(required_package):
@@ -87,14 +88,17 @@ def _unsupported_note(store: Any) -> str:
 
 
 class _ConvertedVector(NamedTuple):
-    """A vector as the store has it, and the same as an array."""
+    """A vector as the store holds it, and the same vector as an array."""
 
     stored: list[float]
     array: Vector
 
 
 class _InMemory:
-    """Converts each list of Python floats once, which takes longer than MMR itself."""
+    """Looks up vectors in an InMemoryVectorStore, whose lists of Python floats are converted to arrays once.
+
+    Converting them takes longer than MMR itself.
+    """
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -102,7 +106,7 @@ class _InMemory:
 
     def __call__(self, documents: Sequence[Document]) -> list[Any]:
         stored = self._store.store
-        if len(self._converted) > len(stored):  # some were deleted
+        if len(self._converted) > len(stored):  # documents were deleted
             self._converted = {name: vector for name, vector in self._converted.items() if name in stored}
         vectors: list[Any] = []
         for document in documents:
@@ -129,7 +133,7 @@ class _InMemory:
 
 
 class _Faiss:
-    """Reconstructs vectors by their position in the index, as the store's own MMR does."""
+    """Reconstructs the vectors of a FAISS store from their positions in its index, as the store's own MMR does."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -192,8 +196,10 @@ class _Qdrant(_KeyLookup):
     """Documents of Qdrant have no id; the point they came from is in their metadata."""
 
     def _document_key(self, document: Document) -> Any:
-        point = document.metadata.get("_id", document.id)
-        return point if isinstance(point, int) or _is_uuid(point) else None  # a server refuses the request for another
+        point_id = document.metadata.get("_id", document.id)
+        if isinstance(point_id, int) or _is_uuid(point_id):
+            return point_id
+        return None  # a server refuses the whole request if one id has another form
 
     def _fetch(self, keys: list[Any]) -> Mapping[Any, Any]:
         name = self._store.vector_name
@@ -294,11 +300,12 @@ def _make_document(text_field: str, hit: dict[str, Any]) -> Document:
 
 
 def is_instance_by_name(store: VectorStore, name: str) -> bool:
-    """Whether a store is of a class with that name or derived from one."""
+    """Return whether the class of a store has this name or derives from one that has it."""
     return any(cls.__name__ == name for cls in type(store).__mro__)
 
 
-# By the name of the class, because the stores are not dependencies; several packages have a Chroma or a FAISS.
+# The lookups by the name of the store's class, because the stores are not dependencies, and several packages have a
+# Chroma or a FAISS.
 _LOOKUPS: dict[str, Callable[[Any], VectorFunction]] = {
     "InMemoryVectorStore": _InMemory,
     "FAISS": _Faiss,

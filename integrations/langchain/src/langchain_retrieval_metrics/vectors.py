@@ -1,4 +1,4 @@
-"""Vectors of documents: the known ones, and the texts to embed for the others."""
+"""Combine the known vectors of documents with those that have to be embedded, and check them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class DocumentVectors:
                 )
 
 
-def as_vector(value: Any, owner: str) -> Vector:
+def as_vector(value: object, owner: str) -> Vector:
     """Return a vector as float32.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The rows that `mlflow.genai.evaluate` passes to a scorer, and what was retrieved for them."""
+"""Read the judgments and the retrieved documents of the rows that `mlflow.genai.evaluate` passes to a scorer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # The fields of a row in which a path may begin.
 FIELDS = ("inputs", "outputs", "expectations")
 
-# What a path begins with that names spans of the trace.
+# The first part of a path that leads into the trace, as in `trace.<name of a span>`.
 TRACE = "trace"
 
 # The name and type of the only span in the trace that MLflow makes for a row whose outputs are in the data.
@@ -37,7 +37,7 @@ class Row(NamedTuple):
         return [] if self.trace is None else self.trace.data.spans
 
     def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId] | MergedRanking:
-        """Return what was retrieved, best first; of a trace, with the calls that found it."""
+        """Return what was retrieved, best first; from a trace, with the searches that returned it."""
         path = paths.retrieved
         fields = self._asdict()
         if path.partition(".")[0] != TRACE:
@@ -64,22 +64,22 @@ class Row(NamedTuple):
         return "the application failed"
 
     def _is_static(self) -> bool:
-        """Whether the outputs stood in the data, so that MLflow made a trace of one span to hold them."""
+        """Return whether the outputs were in the data, for which MLflow makes a trace of a single span."""
         span_names = [(span.name, span.span_type) for span in self.spans]
         return span_names == [STATIC_SPAN] and self.outputs is not None
 
     def _search_ids(self, path: str) -> list[str]:
-        """Return the ids of the spans with the name in a path; none if it has no name, for the spans of retrievers."""
+        """Return the ids of the spans that a path names; an empty list, for all retriever spans, if it names none."""
         _, _, name = path.partition(".")
         if name:
             searches = [span for span in self.spans if span.name == name]
         else:
             searches = [span for span in self.spans if span.span_type == SpanType.RETRIEVER]
         if not searches:
-            missing = f"span {name!r}" if name else "span of type RETRIEVER"
+            wanted = f"span {name!r}" if name else "span of type RETRIEVER"
             present = ", ".join(f"{span.name!r} ({span.span_type})" for span in self.spans) or "no span at all"
             raise ValueError(
-                f"the trace has no {missing}; it has {present}. Decorate the retriever with "
+                f"the trace has no {wanted}; it has {present}. Decorate the retriever with "
                 "@mlflow.trace(span_type='RETRIEVER'), or pass retrieved='outputs' or 'trace.<name of a span>'"
             )
         return [span.span_id for span in searches] if name else []
@@ -91,7 +91,7 @@ def _span_as_dict(span: Span) -> dict[str, Any]:
         "trace": "the trace",
         "span": span.span_id,
         "parent": span.parent_id,
-        "attributes": {"mlflow.spanType": span.span_type},  # MLflow knows kinds that a plain span has not
+        "attributes": {"mlflow.spanType": span.span_type},  # MLflow has more kinds of spans than OpenTelemetry
         "name": span.name,
         "start": span.start_time_ns,
         "end": span.end_time_ns or span.start_time_ns,

@@ -1,4 +1,4 @@
-"""Evaluations and comparisons as runs of MLflow: metrics with intervals, a table, plots and the report."""
+"""Log evaluations and comparisons to runs of MLflow: metrics with intervals, a table, plots and the report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # The level of the logged intervals.
 LEVEL = 0.95
 
-# The names under which metrics have no prefix.
+# The default names, which are not written before the names of metrics.
 EVALUATION = "retrieval"
 COMPARISON = "comparison"
 
@@ -39,7 +39,7 @@ MAX_METRICS_PER_REQUEST = 1000
 
 @dataclass(frozen=True, slots=True)
 class _LoggedFiles:
-    """What is written beside the numbers of a result.
+    """The files that are logged beside the numbers of a result.
 
     Attributes:
         result: The evaluation or the comparison.
@@ -67,7 +67,7 @@ class _LoggedFiles:
         try:
             self.result.save(json_file)
         except ValueError as error:
-            # The line that called log_evaluation or log_comparison.
+            # The warning points to the line that called log_evaluation or log_comparison.
             warnings.warn(f"{json_file.name} is left out: {error}", RetrievalWarning, stacklevel=5)
         if self.has_report:
             self.result.report(folder / "report.html", queries=self.queries, corpus=self.corpus)
@@ -209,7 +209,7 @@ def _prefix_numbers(name: str, unprefixed_name: str, numbers: Mapping[str, float
 
 @contextmanager
 def _find_run(run_id: str | None, name: str, numbers: Mapping[str, float]) -> Iterator[str]:
-    """Yield the id of the run to log to, which has neither artefacts under the name nor any of the metrics yet."""
+    """Yield the id of the run to log to; raise if it already has artefacts under the name, or one of the metrics."""
     active_run = mlflow.active_run()
     if run_id is None and active_run is not None:
         run_id = active_run.info.run_id
@@ -231,6 +231,7 @@ def _find_run(run_id: str | None, name: str, numbers: Mapping[str, float]) -> It
 
 
 def _evaluation_numbers(evaluation: Evaluation) -> dict[str, float]:
+    """Return the logged numbers of an evaluation, by their names in a run."""
     numbers: dict[str, float] = {}
     intervals = evaluation.intervals(LEVEL)
     for metric in evaluation.metrics:
@@ -247,6 +248,7 @@ def _evaluation_numbers(evaluation: Evaluation) -> dict[str, float]:
 
 
 def _comparison_numbers(comparison: Comparison, system_names: Mapping[str, str]) -> dict[str, float]:
+    """Return the logged numbers of a comparison, by their names in a run."""
     plain_names = {str(metric): metric.plain_name for metric in comparison.metrics}
     numbers: dict[str, float] = {}
     for difference in comparison.differences:

@@ -1,4 +1,4 @@
-"""The metrics as scorers of `mlflow.genai.evaluate`, and the rows that it passes to them."""
+"""Scorers for `mlflow.genai.evaluate` that compute the metrics of the core."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from retrieval_metrics import Matching, Rules
     from retrieval_metrics.types import Key, QueryScore
 
-# The usual path of the judgments.
+# The default path of the judgments.
 RELEVANT = "expectations.relevant_ids"
 
 # The level of the logged intervals.
@@ -122,7 +122,7 @@ class RetrievalScorer(Scorer):
     _rows: _RowValues = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
-        """Set what MLflow logs of all rows: the mean, its interval and `n`."""
+        """Set the aggregations that MLflow logs over all rows: the mean, its interval and `n`."""
         super().model_post_init(context)
         self._rows = _RowValues(Metric.parse(self.metric))
         self.aggregations = [self._rows.mean, self._rows.low_95, self._rows.high_95, self._rows.n]
@@ -152,7 +152,7 @@ class RetrievalScorer(Scorer):
 
     @property
     def kind(self) -> ScorerKind:
-        """What it is to MLflow when it is registered: a function, written by `model_dump`."""
+        """The kind under which MLflow registers the scorer: a function, whose source `model_dump` writes."""
         return ScorerKind.DECORATOR
 
     def model_dump(self, **_: Any) -> dict[str, Any]:
@@ -193,6 +193,7 @@ class RetrievalScorer(Scorer):
 
 
 def _default_options() -> dict[str, Any]:
+    """Return the defaults of the fields of a scorer, apart from its metric and the fields of MLflow."""
     own_fields = RetrievalScorer.model_fields.keys() - Scorer.model_fields.keys() - {"metric"}
     defaults = {}
     for name, field in RetrievalScorer.model_fields.items():
@@ -201,22 +202,22 @@ def _default_options() -> dict[str, Any]:
     return defaults
 
 
-# The defaults of everything that a scorer is told besides its metric.
+# The defaults of all options of a scorer.
 DEFAULT_OPTIONS = _default_options()
 
 
 class _RowValues:
-    """What MLflow logs of the values of all rows; the name of a method is the name of its number."""
+    """The aggregations that MLflow computes over all rows; the name of a method is the name of the logged number."""
 
-    # MLflow hands over values only. Where no fewer rows have failed since the last answer than there are values, each
-    # of these is the 0 of a failure.
+    # MLflow passes only the values to an aggregation. If at least as many rows have failed since the last row that did
+    # not fail as there are values, then each value is the 0 of a failed row.
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
         self._failures: list[str] = []  # a list, because rows are scored in threads, and its methods are atomic
 
     def note(self, score: QueryScore) -> None:
-        """Take the score of a row; one without a value enters no mean."""
+        """Record whether a row failed; a row without a value is left out, because it enters no mean."""
         if not score.is_defined:
             return
         if score.failure is not None and not score.n_retrieved:
@@ -245,7 +246,7 @@ class _RowValues:
         return len(self._failures) >= len(values)
 
     def _evaluation(self, values: list[float]) -> Evaluation:
-        """Return the values as an evaluation."""
+        """Return the values as an evaluation; raise if every row failed."""
         if self._all_failed(values):
             raise ValueError("there is no mean")
         return Evaluation.from_scores({str(self._metric): dict(enumerate(values))})

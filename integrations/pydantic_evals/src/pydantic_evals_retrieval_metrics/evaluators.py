@@ -1,4 +1,4 @@
-"""The metrics as evaluators of Pydantic Evals, for a case and for the report."""
+"""Evaluators for Pydantic Evals that compute the metrics of a case and of a report."""
 
 from __future__ import annotations
 
@@ -186,13 +186,14 @@ class RetrievalReport(ReportEvaluator):
 
 
 def _default_options() -> dict[str, Any]:
+    """Return the defaults of the fields of `RetrievalMetrics`, apart from its metrics and its name."""
     defaults = {option.name: option.default for option in fields(RetrievalMetrics)}
     del defaults["metrics"]
     del defaults["evaluation_name"]
     return defaults
 
 
-# The defaults of everything that an evaluator is told besides its metrics.
+# The defaults of all options of an evaluator that a name holds.
 DEFAULT_OPTIONS = _default_options()
 
 

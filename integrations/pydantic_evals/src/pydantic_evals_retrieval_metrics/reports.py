@@ -1,4 +1,4 @@
-"""An evaluation of the core from a report of Pydantic Evals."""
+"""Convert a report of Pydantic Evals to an evaluation of the core that counts failed tasks."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _format_case_error(error: Exception, name: QueryId) -> str:
 
 
 def _repeated_cases(cases: Mapping[str, ReportedCase], judged_names: Collection[str]) -> dict[str, str]:
-    """Return the case of which each judged case is a run, if cases were repeated."""
+    """Return for each judged case the name of the case that was repeated; nothing if cases were not repeated."""
     source_cases = {}
     for name, case in cases.items():
         if case.source_case_name and name in judged_names:
@@ -114,7 +114,7 @@ def _repeated_cases(cases: Mapping[str, ReportedCase], judged_names: Collection[
 
 
 def _cases_by_name(cases: Sequence[ReportedCase]) -> dict[str, ReportedCase]:
-    """Return the cases by their names, numbered from the second of a name."""
+    """Return the cases by name; from the second case of a name on, the name has a number."""
     cases_by_name: dict[str, ReportedCase] = {}
     original_names = {case.name for case in cases}
     for case in cases:
@@ -130,7 +130,7 @@ def _cases_by_name(cases: Sequence[ReportedCase]) -> dict[str, ReportedCase]:
 
 
 def report_paths(relevant: str, retrieved: str) -> RowPaths:
-    """Return the paths if a report holds the values there."""
+    """Return the paths of judgments and retrieved documents; raise if a report does not hold them there."""
     if isinstance(retrieved, str) and retrieved.startswith(SPANS_PREFIX):
         raise ValueError(
             f"a report has no spans; evaluate with lifecycle=keep_spans({retrieved!r}) and pass "
@@ -140,7 +140,7 @@ def report_paths(relevant: str, retrieved: str) -> RowPaths:
 
 
 def read_judgments(case: ReportedCase | EvaluatorContext, paths: RowPaths) -> Any:
-    """Return the judgments of a case."""
+    """Return the judgments of a case; raise if it has none."""
     try:
         judgments = paths.judgments(case)
     except ValueError as error:

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.types import CallsView, DocumentId, MergedRanking
 
-# Where a case may have its judgments.
+# The fields of a case in which the path of its judgments may begin.
 JUDGMENT_FIELDS = ("inputs", "metadata", "expected_output")
 
-# Where a case may have what was retrieved for it.
+# The fields of a case in which the path of the retrieved documents may begin.
 RETRIEVED_FIELDS = ("output", "attributes", *JUDGMENT_FIELDS)
 
-# What a path into spans begins with.
+# The beginning of a path into spans.
 SPANS_PREFIX = "spans:"
 
-# The attribute of a case under which `keep_spans` stores what was retrieved.
+# The attribute of a case in which `keep_spans` stores the retrieved documents.
 KEPT_ATTRIBUTE = "retrieved"
 
-# The usual path of the judgments.
+# The default path of the judgments.
 RELEVANT_PATH = "expected_output"
 
 
@@ -61,6 +61,8 @@ def keep_spans(
 
 
 class _SpanKeeper(CaseLifecycle):
+    """Stores the documents in the spans of a case as an attribute, before evaluators run."""
+
     def __init__(self, case: Case[Any, Any, Any], paths: RowPaths) -> None:
         super().__init__(case)
         self._paths = paths
@@ -68,7 +70,8 @@ class _SpanKeeper(CaseLifecycle):
     async def prepare_context(self, ctx: EvaluatorContext) -> EvaluatorContext:
         try:
             merged = read_span_ranking(ctx, self._paths)
-        except (TypeError, ValueError) as error:  # an exception here would make the task of the case fail
+        except (TypeError, ValueError) as error:
+            # An exception here would make the task of the case fail.
             warnings.warn(f"case {ctx.name!r} cannot be judged: {error}", RetrievalWarning, stacklevel=2)
         else:
             # The hook exists for adding attributes.
@@ -84,7 +87,7 @@ def _item_as_json(item: Retrieved | DocumentId) -> Any:
 
 
 def make_row_paths(relevant: str, retrieved: str, calls: CallsView, citations: str | None) -> RowPaths:
-    """Return where a case has its judgments and what was retrieved, also in `spans:<name of the spans>:<attribute>`."""
+    """Return the paths of judgments and retrieved documents, of which the second may lead into spans."""
     is_traced = isinstance(retrieved, str) and retrieved.startswith(SPANS_PREFIX)
     if is_traced and not all(retrieved.removeprefix(SPANS_PREFIX).rpartition(":")):
         raise ValueError(
@@ -95,9 +98,9 @@ def make_row_paths(relevant: str, retrieved: str, calls: CallsView, citations: s
 
 
 def read_span_ranking(ctx: EvaluatorContext, paths: RowPaths) -> MergedRanking:
-    """Return what the spans with a name found: a sequence of ids in an attribute, or the JSON of ids or documents."""
-    # A span that failed has found nothing, whatever its attribute holds: that of a tool that is tried again holds the
-    # message.
+    """Return the documents in an attribute of the spans with a name: a sequence of ids, or the JSON of documents."""
+    # A failed span has retrieved nothing, even if its attribute has a value: a tool that is tried again leaves the
+    # message of its error there.
     name, _, attribute = paths.retrieved.removeprefix(SPANS_PREFIX).rpartition(":")
     tree = ctx.span_tree
     searches = [span for span in tree if span.name == name]

@@ -1,4 +1,4 @@
-"""The gates against a baseline: no significant drop, no query worse that must not be, and no change at all."""
+"""Compare with a baseline: fail on significant drops, on losses of named queries, and on any loss if asked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ POWER = 0.8
 
 def compare_with_baseline(evaluation: Evaluation, baseline: Evaluation, alpha: float) -> Comparison:
     """Compare with the baseline, on the queries that are the same in both."""
-    # Only drops fail, so the test is one-sided at alpha: it rejects where the two-sided one at 2 alpha does, downwards.
+    # Only drops fail, so the test is one-sided at alpha. It rejects a drop where the two-sided test at 2 alpha does.
     systems = {NOW: evaluation, BASELINE: with_metrics(baseline, evaluation.metrics)}
     return compare(systems, baseline=BASELINE, level=1 - 2 * alpha)
 
@@ -51,9 +51,16 @@ def regression_gate(
     settings: Settings,
     guarded: Collection[str] = (),
 ) -> list[Verdict]:
-    """Test each metric against the baseline, a file of that name, on the same queries.
+    """Test each metric against the baseline on the same queries.
 
-    Where no drop could fail the test, it is not compared, unless something else guards the metric.
+    A metric in which no drop could be significant is not compared, unless something else guards it.
+
+    Args:
+        evaluation: The evaluation of this build.
+        comparison: Its comparison with the baseline.
+        baseline_name: The name of the file of the baseline, for messages.
+        settings: The settings of the run.
+        guarded: The metrics that can fail without this test.
     """
     compared_metrics = {difference.metric for difference in comparison.differences}
     notes = " ".join(comparison.notes)
@@ -80,6 +87,7 @@ def _begin_with_notes(verdicts: list[Verdict], notes: str) -> None:
 def _regression_verdict(
     comparison: Comparison, conclusion: Conclusion, settings: Settings, guarded: Collection[str]
 ) -> Verdict:
+    """Return the verdict on a metric from the conclusion of the test against the baseline."""
     difference = conclusion.details
     metric = conclusion.metric
     before = comparison.evaluations[BASELINE]
@@ -155,7 +163,7 @@ def _largest_drops(difference: Difference, before: Evaluation) -> list[float]:
 
 
 class UnitsAtRisk(NamedTuple):
-    """How many independent units of a baseline can lose: only they can make a drop significant.
+    """How many independent units of a baseline can lose, because only these can make a drop significant.
 
     Attributes:
         n_at_risk: The units that can lose.
@@ -184,7 +192,7 @@ class UnitsAtRisk(NamedTuple):
 
     @classmethod
     def from_counts(cls, counts: Sequence[Any]) -> UnitsAtRisk:
-        """Return what was written to a record as a list."""
+        """Return the units that a record holds as a list."""
         return cls(*counts)
 
 
@@ -215,7 +223,7 @@ def no_regression_gate(comparison: Comparison, no_regression: Sequence[QueryId])
 
 
 def deterministic_gate(comparison: Comparison) -> list[Verdict]:
-    """Require that no query has lost anything in any metric, because a retriever without chance changed it."""
+    """Require that no query has lost in any metric, because a deterministic retriever loses nothing by chance."""
     verdicts = []
     for losses in _find_losses(comparison, comparison.evaluations[NOW].queries):
         verdicts.append(Verdict(metric=losses.metric, outcome="worse", figures=format_deterministic_losses(losses)))
@@ -232,7 +240,7 @@ class QueryLoss(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MetricLosses:
-    """The queries that lost in a metric, of how many that were compared."""
+    """The queries that lost in a metric, and how many were compared."""
 
     metric: str
     n_compared: int
@@ -252,7 +260,7 @@ def _find_losses(comparison: Comparison, queries: Collection[QueryId]) -> Iterat
 
 
 class QueryChange(NamedTuple):
-    """By how much the value of a query has changed."""
+    """A query, and by how much its value has changed."""
 
     query: QueryId
     change: float
@@ -273,12 +281,12 @@ def better_queries(difference: Difference) -> list[QueryChange]:
 
 
 def _queries_that_fell(difference: Difference) -> list[QueryChange]:
-    changes = [change for change in _query_changes(difference) if change.change < 0]
+    changes = [query_change for query_change in _query_changes(difference) if query_change.change < 0]
     return sorted(changes, key=attrgetter("change"))
 
 
 def _queries_that_rose(difference: Difference) -> list[QueryChange]:
-    changes = [change for change in _query_changes(difference) if change.change > 0]
+    changes = [query_change for query_change in _query_changes(difference) if query_change.change > 0]
     return sorted(changes, key=attrgetter("change"), reverse=True)
 
 

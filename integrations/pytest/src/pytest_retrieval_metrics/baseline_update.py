@@ -1,4 +1,4 @@
-"""What an update may store, and what it keeps of the baselines before."""
+"""Decide whether `--retrieval-update` may replace a baseline, write it, and keep the best approved ones."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.verdicts import Outcome
     from retrieval_metrics import Comparison, Evaluation
 
-# With one of these, nothing is stored, whatever is accepted.
+# The outcomes with which no baseline is stored, whatever losses are accepted.
 NEVER_STORED_OUTCOMES: Final[frozenset[Outcome]] = frozenset(
     ("below_floor", "above_ceiling", "not_checked", "not_measured", "not_stored")
 )
+# The outcomes that are shown if a baseline is not stored.
 SHOWN_IF_REFUSED: Final[frozenset[Outcome]] = NEVER_STORED_OUTCOMES | {"worse", "passed"}
 
 
@@ -54,7 +55,7 @@ class Approval:
 def check_approval(
     evaluation: Evaluation, verdicts: Sequence[Verdict], metrics: Sequence[str], accepted: AbstractSet[str]
 ) -> Approval:
-    """Decide whether a baseline may be written, if a loss is accepted in these metrics."""
+    """Decide whether a baseline may be written, where losses in the `accepted` metrics are no obstacle."""
     all_verdicts = list(verdicts)
     n_failed = evaluation.counts["failed"]
     if n_failed:
@@ -83,7 +84,7 @@ def _stored_verdicts(verdicts: Sequence[Verdict], metrics: Iterable[str]) -> lis
 
 
 def read_accepted_losses(metrics: Iterable[str], check_names: Collection[str], settings: Settings) -> set[str]:
-    """Return the metrics in which a check, which has these names, may lose."""
+    """Return the metrics in which the check with these names may lose, by `--retrieval-accept-worse`."""
     names = set(settings.accept_worse)
     if ALL_METRICS in names or not names.isdisjoint(check_names):
         return set(metrics)
@@ -105,10 +106,10 @@ def store_baseline(
     """Write a baseline that may be written, and return lines on what it replaces.
 
     Args:
-        baseline: The baseline before.
-        evaluation: What is written.
-        comparison: How it compares with the baseline before.
-        verdicts: Those against the baseline before, and then those against the best approved ones.
+        baseline: The baseline that is replaced.
+        evaluation: The evaluation that becomes the baseline.
+        comparison: Its comparison with the replaced baseline; None if they could not be compared.
+        verdicts: The verdicts against the replaced baseline, and then those against the best approved ones.
         labels: The labels of the file.
         show: How many changed queries are listed.
     """
@@ -155,8 +156,9 @@ def select_worse_than_best(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 def keep_best(evaluation: Evaluation, baseline: Baseline, verdicts: Sequence[Verdict]) -> None:
     """Keep the best approved baseline of each metric before another one replaces it."""
-    # It stays as it is unless the new one is significantly better in this metric, or worse (which was accepted), or
-    # cannot be compared with it; then the new one is the best. The last verdicts are those against the best.
+    # The best baseline of a metric stays unless the new one is significantly better in this metric, or worse (which was
+    # accepted), or cannot be compared with it. The new one is the best then, and no copy is needed. Of several verdicts
+    # on a metric, the last one counts: it is that against the best baseline.
     verdict_by_metric = {verdict.metric: verdict for verdict in verdicts if verdict.difference is not None}
     accepted = {verdict.metric for verdict in verdicts if verdict.outcome == "worse"}
     for metric in map(str, evaluation.metrics):
@@ -171,7 +173,7 @@ def keep_best(evaluation: Evaluation, baseline: Baseline, verdicts: Sequence[Ver
 
 
 def _is_new_best(verdict: Verdict) -> bool:
-    """Whether what a verdict is on is better than its baseline, or cannot be compared with it."""
+    """Return whether the new evaluation is significantly better than the baseline of a verdict, or not comparable."""
     difference = verdict.difference
     if difference is None or verdict.outcome == "not_compared":
         return True
@@ -186,7 +188,7 @@ def forget_best(path: Path) -> None:
 
 
 def _remove_if_empty(check_folder: Path) -> None:
-    """Remove the folder of the best baselines of a check, and that of all checks, where nothing is in them."""
+    """Remove the folder of the best baselines of a check and the folder around it, if they are empty."""
     for folder in (check_folder, check_folder.parent):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()

@@ -1,4 +1,4 @@
-"""Baselines: the evaluations that are stored beside a test, one file per check, and how they are read and written."""
+"""Read and write baselines, the evaluations that are stored beside a test in one file per check."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ CONFLICT_MARKERS = ("<<<<<<< ", ">>>>>>> ")
 
 # The folder of the best approved baselines, beside the baselines.
 BEST_FOLDER = "best"
+
+# The line of a file that holds the labels begins so.
+LABELS_LINE_START = '"labels": '
 
 # These lines hold the date and the version of the writer, and the digest, which covers both. They differ between two
 # files that hold the same evaluation.
@@ -118,6 +121,7 @@ def write_baseline(path: Path, evaluation: Evaluation, labels: Mapping[str, str 
 
 
 def _undated_lines(text: str) -> list[str]:
+    """Return the lines of a file that do not depend on when it was written."""
     return [line for line in text.splitlines() if not line.startswith(DATED_LINES)]
 
 
@@ -135,8 +139,8 @@ def read_labels(path: Path) -> dict[str, Any]:
     """Return the labels of a baseline without reading the rest; none if it cannot be read."""
     try:
         with path.open(encoding="utf-8") as file:
-            line = next((line for line in file if line.startswith('"labels": ')), "")
-        labels = json.loads(line.partition(": ")[2].rstrip().removesuffix(","))
+            label_line = next((line for line in file if line.startswith(LABELS_LINE_START)), "")
+        labels = json.loads(label_line.removeprefix(LABELS_LINE_START).rstrip().removesuffix(","))
     except (OSError, ValueError):
         return {}
     if not isinstance(labels, dict):

@@ -1,4 +1,4 @@
-"""The bounds that a test sets: floors and ceilings of means, and floors of single queries."""
+"""Read the bounds that a test sets: floors and ceilings of means, and floors of single queries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.types import QueryId
 
-# `(0.35, 120)`: a floor, and how many queries must have a value.
+# The length of a pair such as `(0.35, 120)`: a floor, and how many queries must have a value.
 LEN_FLOOR_AND_MIN_QUERIES = 2
 
 
@@ -38,8 +38,8 @@ class MeanFloors(NamedTuple):
     min_queries: dict[str, int]
 
 
-def read_floors(at_least: Any) -> MeanFloors:
-    """Read `at_least=`."""
+def read_floors(at_least: object) -> MeanFloors:
+    """Read `at_least=`: the floor of each metric, with how many queries need a value."""
     if not isinstance(at_least, Mapping):
         raise TypeError(
             f"at_least must map metrics to floors, such as {{'ndcg@10': 0.35}}, or to None; got {at_least!r}"
@@ -49,17 +49,17 @@ def read_floors(at_least: Any) -> MeanFloors:
     floors: dict[str, float | None] = {}
     min_queries: dict[str, int] = {}
     for metric, floor in _by_full_name("at_least", at_least).items():
-        number = floor
+        min_mean = floor
         if isinstance(floor, tuple) and len(floor) == LEN_FLOOR_AND_MIN_QUERIES:
-            number, count = floor
-            min_queries[metric] = positive_integer(count, f"the queries that the floor of {metric} needs")
-        if number is not None:
-            number = _read_bound("at_least", metric, f"floor of {metric}", number)
-        floors[metric] = number
+            min_mean, n_needed = floor
+            min_queries[metric] = positive_integer(n_needed, f"the queries that the floor of {metric} needs")
+        if min_mean is not None:
+            min_mean = _read_bound("at_least", metric, f"floor of {metric}", min_mean)
+        floors[metric] = min_mean
     return MeanFloors(floors, min_queries)
 
 
-def read_ceilings(at_most: Any) -> dict[str, float]:
+def read_ceilings(at_most: object) -> dict[str, float]:
     """Read `at_most=`: the ceiling of each metric by its full name; only metrics in which lower is better have one."""
     if not isinstance(at_most, Mapping):
         raise TypeError(f"at_most must map metrics to ceilings, such as {{'leak@5': 0}}; got {at_most!r}")
@@ -75,7 +75,7 @@ def read_ceilings(at_most: Any) -> dict[str, float]:
 
 
 def read_query_floors(
-    at_least_per_query: Any, judged_queries: Sequence[QueryId]
+    at_least_per_query: object, judged_queries: Sequence[QueryId]
 ) -> dict[str, float | dict[QueryId, float]]:
     """Read `at_least_per_query=`: for each metric the floor of every query, or of each named query."""
     if at_least_per_query is None:
@@ -99,7 +99,7 @@ def read_query_floors(
     return floors
 
 
-def read_queries(queries: Any, judged_queries: Sequence[QueryId]) -> list[QueryId]:
+def read_queries(queries: Sequence[QueryId], judged_queries: Sequence[QueryId]) -> list[QueryId]:
     """Return the queries named in a test, all of which must be judged."""
     if isinstance(queries, str):
         raise TypeError(f"no_regression must be a list of query ids, got {queries!r}; pass [{queries!r}]")
@@ -113,7 +113,7 @@ def read_queries(queries: Any, judged_queries: Sequence[QueryId]) -> list[QueryI
 
 
 def _by_full_name(argument: str, bounds: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return bounds by the full names of their metrics, of which each may occur in one spelling only."""
+    """Return bounds by the full names of their metrics; raise if a metric occurs in two spellings."""
     by_name: dict[str, Any] = {}
     for metric, bound in bounds.items():
         name = str(metric if isinstance(metric, Metric) else Metric.parse(metric))

@@ -1,4 +1,4 @@
-"""What a change means, query by query: the text of a failure, and of a baseline that was replaced."""
+"""Write the text of a failure, and of a baseline that was replaced, query by query."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # The number of lines of a failure, unless more queries are asked for than by default.
 MAX_LINES = 20
 
+# The number of lines for queries that a failure has at least, however long the lines of metrics and the notes are.
+MIN_QUERY_LINES = 2
+
 # The number of queries that are shown by default.
 DEFAULT_N_QUERIES = 5
 
@@ -35,17 +38,22 @@ def format_failure(
     show: int,
     notes: Sequence[str] = (),
 ) -> str:
-    """Return the whole text of a failure; its first line has a metric, the numbers and the verdict."""
-    # It has at most `MAX_LINES` lines, unless more queries are asked for than by default. A query is told of once, for
-    # the first metric in which it failed.
+    """Return the whole text of a failure; its first line has a metric, the numbers and the verdict.
+
+    It has at most `MAX_LINES` lines, unless more queries are asked for than by default. Queries are shown for the first
+    failed metric alone, and for the first in which lower is better.
+    """
     heads = [_format_head(verdict) for verdict in failed]
-    room = MAX_LINES - len(notes) - sum(map(len, heads)) if show <= DEFAULT_N_QUERIES else None
-    if room is not None and room < MAX_LINES // 2:  # the queries say more than the intervals of further metrics
+    room = None
+    if show <= DEFAULT_N_QUERIES:
+        room = MAX_LINES - len(notes) - sum(map(len, heads))
+    if room is not None and room < MAX_LINES // 2:
+        # The queries say more than the intervals of further metrics.
         heads[1:] = [[verdict.line] for verdict in failed[1:]]
-        room = max(MAX_LINES - len(notes) - sum(map(len, heads)), 2)
+        room = max(MAX_LINES - len(notes) - sum(map(len, heads)), MIN_QUERY_LINES)
     worse_metrics = {verdict.metric for verdict in failed if verdict.outcome == "worse"}
     lines: list[str] = []
-    shown_directions: set[bool] = set()  # relevant and forbidden documents are shown apart
+    shown_directions: set[bool] = set()  # the values of `higher_is_better` for which queries are shown
     for verdict, head in zip(failed, heads, strict=True):
         lines += head
         higher_is_better = Metric.parse(verdict.metric).definition.higher_is_better
@@ -61,12 +69,16 @@ def format_failure(
         if query_lines:
             lines += query_lines
             shown_directions.add(higher_is_better)
-            room = None if room is None else max(room - len(query_lines), 2)
+            if room is not None:
+                room = max(room - len(query_lines), MIN_QUERY_LINES)
     return "\n".join([*lines, *notes])
 
 
 def _format_head(verdict: Verdict) -> list[str]:
-    return [verdict.line, f"  {verdict.details}"] if verdict.details else [verdict.line]
+    """Return the line of a verdict, and one with its details if it has some."""
+    if verdict.details:
+        return [verdict.line, f"  {verdict.details}"]
+    return [verdict.line]
 
 
 def format_baseline_changes(shown_path: str, comparison: Comparison, show: int) -> list[str]:
@@ -105,20 +117,29 @@ def _format_query_changes(
 
 
 def fit_blocks(blocks: Iterable[Sequence[str]], n: int, description: str, room: int | None) -> list[str]:
-    """Return the blocks that fit into so many lines, and a line on how many of all `n` are left out."""
+    """Return the lines of the blocks that fit, and a line on how many are left out.
+
+    Args:
+        blocks: The lines of each query.
+        n: How many blocks there are in all, of which `blocks` may be the first.
+        description: What the queries have in common, for the last line.
+        room: How many lines there may be; None for any number.
+    """
     lines: list[str] = []
     n_shown = 0
     for block in blocks:
         n_lines = len(lines) + len(block)
-        if n_shown + 1 != n:  # a line is needed for those that are left out
-            n_lines += 1
+        if n_shown + 1 != n:
+            n_lines += 1  # for the line on those that are left out
         if room is not None and n_lines > room:
             break
         lines += block
         n_shown += 1
     if n_shown == n:
         return lines
-    return [*lines, f"  and {n - n_shown} more {description}" if n_shown else f"  {n} queries {description}"]
+    if n_shown:
+        return [*lines, f"  and {n - n_shown} more {description}"]
+    return [f"  {n} queries {description}"]
 
 
 def format_query(query: QueryId, texts: Mapping[QueryId, str]) -> str:
@@ -133,7 +154,7 @@ def get_query_texts(evaluation: Evaluation) -> Mapping[QueryId, str]:
 
 
 def _loss_blocks(comparison: Comparison, difference: Difference, show: int) -> Iterator[list[str]]:
-    """Yield the lines of each query that lost most: where its relevant documents were and are."""
+    """Yield the lines of each query that lost most, with the old and new ranks of its relevant documents."""
     now = comparison.evaluations[NOW]
     values = now.per_query[difference.metric]
     texts = get_query_texts(now)
@@ -148,7 +169,7 @@ def _loss_blocks(comparison: Comparison, difference: Difference, show: int) -> I
 
 
 def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | None) -> list[str]:
-    """Return the queries below the mean, the worst first, with where their relevant documents are."""
+    """Return the lines of the queries below the mean, the worst first, with the ranks of their relevant documents."""
     worst = evaluation.worst(metric, show)
     texts = get_query_texts(evaluation)
     below_mean = [query for query in worst if query.values[metric] < evaluation.means[metric]]
@@ -164,7 +185,7 @@ def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | N
 
 
 def _format_leaks(evaluation: Evaluation, metric: str, show: int, room: int | None) -> list[str]:
-    """Return the queries that miss a ceiling, the worst first, with what was retrieved and must not be."""
+    """Return the lines of the queries with the highest values, with the documents that must not be retrieved."""
     worst = evaluation.worst(metric, show)
     texts = get_query_texts(evaluation)
     blocks = (
@@ -178,7 +199,10 @@ def _format_leaks(evaluation: Evaluation, metric: str, show: int, room: int | No
 
 
 def _leaked_lines(explanation: Explanation, metric: str) -> Iterator[str]:
-    """Yield a line for each document that must not come back; for a question without an answer, for each document."""
+    """Yield a line for each forbidden document that was retrieved; without one, for each document.
+
+    A question without forbidden documents counts here because it has no answer, so no document should be retrieved.
+    """
     max_grade = float(dict(Metric.parse(metric).parameters).get("grade", 0))
     leaked = [forbidden for forbidden in explanation.forbidden if (forbidden.grade or 0) <= max_grade]
     documents = leaked or explanation.results
@@ -195,23 +219,26 @@ def _relevant_lines(
     """Yield a line for each relevant document, and one for all alternatives of a group."""
     groups: dict[tuple[int, ...], list[Finding]] = {}
     for finding in evaluation.explain(query, metric).findings:
-        groups.setdefault(finding.groups or (-len(groups) - 1,), []).append(finding)
+        key = finding.groups
+        if not key:
+            key = (-len(groups) - 1,)  # a document in no group stands alone; the numbers of groups are not negative
+        groups.setdefault(key, []).append(finding)
     for alternatives in islice(groups.values(), MAX_DOCUMENTS):
         finding = _best_ranked(alternatives, ranks_before or {})
-        before = "" if ranks_before is None else _format_rank_before(alternatives, ranks_before)
-        rank = "" if finding.rank is None else f"rank {finding.rank}, "
-        yield f"      {finding.label} (grade {finding.grade:g}): {before}now {rank}{finding.detail}"
+        before_text = "" if ranks_before is None else _format_rank_before(alternatives, ranks_before)
+        rank_text = "" if finding.rank is None else f"rank {finding.rank}, "
+        yield f"      {finding.label} (grade {finding.grade:g}): {before_text}now {rank_text}{finding.detail}"
     if len(groups) > MAX_DOCUMENTS:
         yield f"      and {len(groups) - MAX_DOCUMENTS} more relevant"
 
 
 def _best_ranked(alternatives: Sequence[Finding], ranks_before: Mapping[str, int | None]) -> Finding:
-    """Return the document with the first rank now; of those without one, that with the first rank before."""
+    """Return the document with the best rank now; if none has a rank, the one with the best rank before."""
 
-    def ranks(finding: Finding) -> tuple[float, float]:
+    def rank_now_and_before(finding: Finding) -> tuple[float, float]:
         return finding.rank or inf, ranks_before.get(str(finding.document)) or inf
 
-    return min(alternatives, key=ranks)
+    return min(alternatives, key=rank_now_and_before)
 
 
 def _format_rank_before(alternatives: Sequence[Finding], ranks_before: Mapping[str, int | None]) -> str:

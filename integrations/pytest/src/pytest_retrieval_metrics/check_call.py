@@ -1,4 +1,4 @@
-"""The arguments of a check, read and checked before anything is retrieved."""
+"""Read and check the arguments of a call of `retrieval_check` before anything is retrieved."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class CheckTask:
         return [retrieve(retriever, self.texts, **self.options) for _ in range(self.rounds)]
 
     async def acollect_runs(self) -> list[RunOrRetriever]:
-        """Do the same on the event loop of the caller."""
+        """Return the run, or ask the retriever `rounds` times on the event loop of the caller."""
         if self.retriever is None:
             return [self.run]
         retriever: Any = self.retriever
@@ -141,7 +141,7 @@ def _is_dataset(qrels: Mapping[Any, Any]) -> bool:
 
 
 class Measurement(NamedTuple):
-    """The evaluation of all rounds, and the warnings of it, which come after the verdict."""
+    """The evaluation of all rounds, and its warnings, which are issued only after the verdict."""
 
     rounds: RepeatedEvaluation
     warnings: list[warnings.WarningMessage]
@@ -188,7 +188,7 @@ class CheckCall:
         no_regression: Sequence[QueryId],
         deterministic: bool,
     ) -> CheckCall:
-        """Read what is demanded of each metric and query."""
+        """Read the bounds of metrics and queries; raise if they contradict each other."""
         ceilings = {} if at_most is None else read_ceilings(at_most)
         mean_floors = MeanFloors({}, {})
         if at_least is not None or not ceilings:
@@ -232,14 +232,14 @@ class CheckCall:
         return guarded
 
     def measure(self, runs: Sequence[RunOrRetriever]) -> Measurement:
-        """Evaluate the rounds, and return the warnings apart."""
+        """Evaluate the rounds, and keep the warnings instead of issuing them."""
         with warnings.catch_warnings(record=True) as recorded:
             warnings.simplefilter("always")
             rounds = RepeatedEvaluation.from_runs(self.task.qrels, runs, self.metrics, self.options)
             return Measurement(rounds, recorded)
 
     def check(self, *, baseline: bool) -> None:
-        """Raise if something needs a baseline and there is none, or a baseline cannot hold something."""
+        """Raise if an argument needs a baseline that is not asked for, or cannot be stored in one."""
         if self.no_regression and not baseline:
             raise ValueError("no_regression needs a baseline: pass baseline=True")
         if self.deterministic and not baseline:

@@ -1,9 +1,9 @@
-"""A check as plain data: passed between processes, and kept in a history."""
+"""Records of checks as plain data, which xdist passes between processes and reports and histories are made of."""
 
 from __future__ import annotations
 
 from math import isfinite
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class MetricRow(TypedDict):
-    """A metric of a check, made of texts and numbers; None stands for what is missing."""
+    """A metric of a check, made of texts and numbers; a missing number is None."""
 
     metric: str
     outcome: Outcome
@@ -88,7 +88,7 @@ class CheckRecord(TypedDict):
 def make_unmeasured_record(
     item: pytest.Item, call: CheckCall | None, settings: Settings, alpha: float, failure: str
 ) -> CheckRecord:
-    """Return the record of a check before it is measured; of a test without a check if there is no call."""
+    """Return the record of a check that is not measured yet; with no call, that of a test that checked nothing."""
     name = ""
     baseline = None
     if call is not None:
@@ -130,7 +130,7 @@ def add_measurement(
     rows: list[MetricRow],
     folder: str | None,
 ) -> None:
-    """Add what was measured to a record; whole evaluations are written to the folder, if there is one."""
+    """Add the results of a check to its record; whole evaluations are written to the folder, if there is one."""
     record["questions"] = questions_fingerprint(evaluation.scores)
     record["metrics"] = rows
     record["queries"] = make_query_rows(evaluation, comparison)
@@ -214,7 +214,7 @@ def make_query_rows(evaluation: Evaluation, comparison: Comparison | None) -> li
 
 
 def _total_change(before: Mapping[str, float | None], now: Mapping[str, float | None]) -> float:
-    """Return the sum of the changes of all metrics that were and are defined."""
+    """Return the sum of the changes of all metrics that are defined before and now."""
     total: float = 0
     for metric, value_before in before.items():
         value_now = now[metric]
@@ -251,17 +251,24 @@ def list_changed_queries(record: CheckRecord, metric: str) -> list[ValueChange]:
     return sorted(changes, key=lambda change: change.difference)
 
 
+class QueryValue(NamedTuple):
+    """A query, with its text if that is known, and its value."""
+
+    query: str
+    value: float
+
+
 class WorstQueries(NamedTuple):
     """The queries of a metric that misses its bound.
 
     Attributes:
-        queries: The worst ones, with their values.
+        queries: The worst queries, with their values.
         is_floor: Whether the bound is a floor; otherwise it is a ceiling.
         n_queries: How many queries there are.
         n_beyond_mean: How many are worse than the mean.
     """
 
-    queries: list[tuple[str, float]]
+    queries: list[QueryValue]
     is_floor: bool
     n_queries: int
     n_beyond_mean: int
@@ -277,9 +284,9 @@ def find_worst_queries(record: CheckRecord, row: MetricRow, n: int) -> WorstQuer
     for query_row in record["queries"]:
         value = query_row["now"][row["metric"]]
         if value is not None:
-            values.append((format_query_row(query_row), value))
-    values.sort(key=itemgetter(1), reverse=not is_floor)
-    beyond_mean = [(query, value) for query, value in values if _is_beyond(value, mean, is_floor=is_floor)]
+            values.append(QueryValue(format_query_row(query_row), value))
+    values.sort(key=attrgetter("value"), reverse=not is_floor)
+    beyond_mean = [query for query in values if _is_beyond(query.value, mean, is_floor=is_floor)]
     worst = beyond_mean[:n]
     if not worst and not is_floor:
         worst = values[:n]
@@ -289,7 +296,7 @@ def find_worst_queries(record: CheckRecord, row: MetricRow, n: int) -> WorstQuer
 
 
 def _is_beyond(value: float, mean: float, *, is_floor: bool) -> bool:
-    """Whether a value is below the mean, or above it if the bound is a ceiling."""
+    """Return whether a value is below the mean, or above it if the bound is a ceiling."""
     if is_floor:
         return value < mean
     return value > mean
@@ -308,19 +315,19 @@ def format_title(record: CheckRecord) -> str:
 
 
 def has_failed(record: CheckRecord) -> bool:
-    """Return whether the check failed its test; a failure that pytest expected, or of a skipped test, is none."""
+    """Return whether the check failed its test; in a test that was skipped or expected to fail, it did not."""
     return bool(record["failure"]) and not record["ended"]
 
 
 def finite_or_none(number: float) -> float | None:
-    """Return a number as JSON holds it."""
+    """Return a number, or None if it is NaN or infinite, which JSON cannot hold."""
     if isfinite(number):
         return float(number)
     return None
 
 
 def add_to_junit(item: pytest.Item, record: CheckRecord) -> None:
-    """Add a record to the properties of its test for `--junitxml`; a test that runs again replaces its own."""
+    """Add a record to the properties of its test for `--junitxml`; those of an earlier run of the test are replaced."""
     properties: dict[str, Any] = {}
     prefix = ""
     if record["name"]:
@@ -330,8 +337,8 @@ def add_to_junit(item: pytest.Item, record: CheckRecord) -> None:
         properties[f"{prefix}{metric}"] = row["mean"]
         for change in list_changed_queries(record, metric):
             properties[f"{prefix}{metric}: {change.query}"] = numbers.format_change(change.before, change.now)
-    kept = [(name, value) for name, value in item.user_properties if name not in properties]
-    item.user_properties[:] = [*kept, *properties.items()]
+    other_properties = [(name, value) for name, value in item.user_properties if name not in properties]
+    item.user_properties[:] = [*other_properties, *properties.items()]
 
 
 def save_to_folder(result: Evaluation | Comparison, folder: str | None) -> str | None:
@@ -341,13 +348,14 @@ def save_to_folder(result: Evaluation | Comparison, folder: str | None) -> str |
     path = Path(folder) / f"{token_hex(8)}.json"
     try:
         result.save(path)
-    except ValueError:  # a function given as match, or metadata that JSON cannot hold: the numbers are enough
+    except ValueError:
+        # JSON cannot hold a function given as match, or the metadata; the numbers are enough.
         result.save(path, rankings=False)
     return str(path)
 
 
 def load_saved(path: str | None) -> Any:
-    """Return what was written there; None if nothing was."""
+    """Return the evaluation or the comparison that `save_to_folder` wrote; None if there is no file."""
     if path is None:
         return None
     return load(path)

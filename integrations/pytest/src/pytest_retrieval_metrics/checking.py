@@ -1,4 +1,4 @@
-"""The fixture `retrieval_check`: read its arguments, retrieve, score, compare, and fail with a helpful message."""
+"""The object behind the fixture `retrieval_check`: it retrieves, scores, compares, and fails with a helpful message."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class BaselineGates:
-    """What the comparison with the baseline gave; `comparison` is None if nothing was compared."""
+    """The comparison with the baseline and its verdicts; `comparison` is None if nothing was compared."""
 
     comparison: Comparison | None
     verdicts: list[Verdict]
@@ -98,17 +98,17 @@ class CheckOutcome:
 
     Attributes:
         gate_verdicts: The verdicts of all gates.
-        verdicts: Those that decide: after an update, what was stored, or why not.
-        to_store: Those that decide what is kept of the best approved baselines, if the baseline may be written.
-        refusal: Why the baseline may not be written; an empty text if it may, or if that was not asked for.
-        notes: What differs from the baseline, unless a failing verdict says it.
+        verdicts: The verdicts that end the test; after an update, they say what was stored, or why nothing was.
+        baseline_verdicts: The verdicts that decide which best approved baselines are kept, if the baseline is written.
+        refusal: Why the baseline may not be written; an empty text if it may, or if no update was asked for.
+        notes: How the questions differ from those of the baseline, unless a failing verdict says it.
         failure: The text of the failure; empty if the test does not fail.
         raised: The warning that pytest is told to raise.
     """
 
     gate_verdicts: list[Verdict]
     verdicts: list[Verdict]
-    to_store: list[Verdict] = field(default_factory=list)
+    baseline_verdicts: list[Verdict] = field(default_factory=list)
     refusal: str = ""
     notes: list[str] = field(default_factory=list)
     failure: str = ""
@@ -141,7 +141,7 @@ class RetrievalCheck:
         self._records = records
         self._folder = folder
         self._names: set[str] = set()
-        self.used = False
+        self.has_checked = False
 
     def _read_call(
         self,
@@ -164,7 +164,7 @@ class RetrievalCheck:
         workers: int = WORKERS,
         raise_on_error: bool = True,
     ) -> CheckCall:
-        """Take the arguments of a call, and check them before anything is retrieved."""
+        """Read and check the arguments of a call before anything is retrieved."""
         __tracebackhide__ = True
         task = CheckTask.from_arguments(
             qrels, run_or_retriever, queries, rounds, {"workers": workers, "raise_on_error": raise_on_error}
@@ -238,7 +238,7 @@ class RetrievalCheck:
 
     @takes_arguments_of(_read_call)
     def acheck(self, *args: Any, **options: Any) -> Coroutine[Any, Any, CheckResult]:
-        """Do the same in an asynchronous test, on its event loop; arguments and errors are those of the call."""
+        """Check in an asynchronous test, on its event loop; the asynchronous twin of calling the fixture."""
         self._n_not_awaited += 1
         return self._acheck(*args, **options)
 
@@ -251,10 +251,10 @@ class RetrievalCheck:
         return self._finish(call, measurement)
 
     def record_unchecked(self, *, is_requested: bool) -> str:
-        """Return why a test that passed has checked nothing, and record it; nothing if it did check."""
+        """Record a test that passed without a check, and return why it checked nothing; "" if it did check."""
         if self._n_not_awaited:
             reason = NOT_AWAITED
-        elif is_requested and not self.used:
+        elif is_requested and not self.has_checked:
             reason = NOT_CALLED
         else:
             return ""
@@ -263,7 +263,7 @@ class RetrievalCheck:
         return record["failure"]
 
     def _with_baseline(self, call: CheckCall) -> CheckCall:
-        """Read the baseline, or fail the test with one sentence."""
+        """Return the call with its baseline; fail the test with one sentence if the file cannot be read."""
         __tracebackhide__ = True
         path = path_beside_test(self._item, self._settings.baselines, call.name)
         root = self._item.config.rootpath
@@ -273,12 +273,13 @@ class RetrievalCheck:
             reason = str(error)
         else:
             return replace(call, baseline=baseline)
+        # Outside the `except` block, so that the failure is not shown as raised during the handling of another error.
         self._records.append(self._make_record(call, f"not compared: {reason}"))
         pytest.fail(reason, pytrace=False)
 
     @contextmanager
     def _recording_errors(self, call: CheckCall) -> Iterator[None]:
-        """Record the error of a retriever, or of what it returned, for the reports, and let it fail the test."""
+        """Record an error of the retriever or of its results for the reports, and let it fail the test."""
         __tracebackhide__ = True
         try:
             yield
@@ -287,7 +288,7 @@ class RetrievalCheck:
             raise
 
     def _finish(self, call: CheckCall, measurement: Measurement) -> CheckResult:
-        """Judge the measurement, store what is to be stored, record the check, and end the test."""
+        """Judge the measurement, update the baseline if asked, record the check, and end the test."""
         __tracebackhide__ = True
         settings = self._settings
         rounds = measurement.rounds
@@ -305,7 +306,7 @@ class RetrievalCheck:
         is_update = call.baseline is not None and settings.update
         if call.baseline is not None and is_update:
             best_verdicts = compare_with_best(texts_only, call.baseline, settings, self._alpha)
-            outcome.to_store = [*compared.verdicts, *best_verdicts]
+            outcome.baseline_verdicts = [*compared.verdicts, *best_verdicts]
             outcome.gate_verdicts = [*gate_verdicts, *select_worse_than_best(best_verdicts)]
             self._decide_update(call, evaluation, outcome)
         spread = round_notes(rounds.n_rounds, rounds.means)
@@ -322,7 +323,7 @@ class RetrievalCheck:
         if call.baseline is not None and is_update and not outcome.refusal and outcome.raised is None:
             labels: dict[str, str | int] = {"test": self._test, "check": call.name, "rounds": rounds.n_rounds}
             replaced = store_baseline(
-                call.baseline, evaluation, compared.comparison, outcome.to_store, labels, show=settings.show
+                call.baseline, evaluation, compared.comparison, outcome.baseline_verdicts, labels, show=settings.show
             )
             units_at_risk = self._count_units_at_risk(call, texts_only)
         record = self._make_record(call, outcome.failure)
@@ -363,7 +364,7 @@ class RetrievalCheck:
         *,
         show_queries: bool,
     ) -> None:
-        """Write the notes and the text of a failure, if the check failed."""
+        """Set the notes of an outcome and, if the check failed, the text of its failure."""
         failed = [verdict for verdict in outcome.verdicts if get_effect(verdict, self._settings) == "fail"]
         failed_text = " ".join(verdict.figures for verdict in failed)
         comparison = compared.comparison
@@ -379,7 +380,7 @@ class RetrievalCheck:
         outcome.failure = format_failure(evaluation, failed, comparison, show, notes)
 
     def _compare(self, call: CheckCall, evaluation: Evaluation, unmeasured: Sequence[Verdict]) -> BaselineGates:
-        """Compare with the baseline, and return the verdicts of the gates; without one, what needs it."""
+        """Compare with the baseline, and return the verdicts; without one, those on metrics that nothing guards."""
         if call.baseline is None:
             guarded = call.guarded
             return BaselineGates(None, unguarded_gate(metric for metric in call.metrics if metric not in guarded))
@@ -408,7 +409,8 @@ class RetrievalCheck:
         return BaselineGates(comparison, [*verdicts, *unmeasured])
 
     def _count_units_at_risk(self, call: CheckCall, evaluation: Evaluation) -> dict[str, list[int | str]]:
-        """Return how many units of a new baseline can lose, of each metric that only the test guards."""
+        """Return how many units of a new baseline can lose, for each metric that only the statistical test guards."""
+        # Comparing the evaluation with itself counts its units as the test of the next build will.
         with_itself = compare_with_baseline(evaluation, evaluation, self._alpha)
         guarded = call.guarded
         units_at_risk: dict[str, list[int | str]] = {}
@@ -419,5 +421,5 @@ class RetrievalCheck:
         return units_at_risk
 
     def _make_record(self, call: CheckCall, failure: str) -> CheckRecord:
-        self.used = True
+        self.has_checked = True
         return make_unmeasured_record(self._item, call, self._settings, self._alpha, failure)

@@ -1,4 +1,4 @@
-"""The names of tests, and of the files that belong to them."""
+"""Name tests, and the files that belong to their checks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pytest
 
-# Most file systems allow 255 bytes, and the temporary name of a file is longer.
+# Most file systems allow 255 bytes, and the temporary name of a file that is being written is longer than its own.
 MAX_NAME_BYTES = 120
+
+# The digits of the hash that keeps apart names which a file system may take for the same.
 N_HASH_DIGITS = 8
 
 # The parameter that pytest-repeat adds to a test, with the number of the round.

@@ -1,4 +1,4 @@
-"""What the gates say: the text of a verdict, from what the gate found."""
+"""Write the texts of verdicts from the figures that the gates found."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.gates import MeanBelowFloor, QueryBelowFloor
     from pytest_retrieval_metrics.verdicts import Outcome, Verdict
 
-# How outcomes are printed, if not as they are.
+# The printed form of each outcome that is not printed as it is.
 OUTCOME_LABELS: Final[Mapping[str, str]] = {
     "below_floor": "below the floor",
     "above_ceiling": "above the ceiling",
@@ -55,7 +55,7 @@ def format_verdict_with_details(verdict: Verdict) -> str:
 
 
 def bound_hint(metric: str) -> str:
-    """Return in words where the bound of the mean of a metric is given."""
+    """Return the argument that sets the bound of a metric, in words."""
     return "a floor in at_least" if Metric.parse(metric).definition.higher_is_better else "a ceiling in at_most"
 
 
@@ -134,7 +134,7 @@ def format_change_details(change: MetricChange) -> str:
 
 
 def too_few_note(units: UnitsAtRisk, min_units: int, alpha: float, metric: str) -> str:
-    """Return in words that no drop can fail a check that needs so many units; nothing if they are enough."""
+    """Return a note that no drop can be significant, because fewer than `min_units` can lose; "" if enough can."""
     if units.n_at_risk >= min_units:
         return ""
     is_query = units.unit_name == "query"
@@ -150,9 +150,11 @@ def too_few_note(units: UnitsAtRisk, min_units: int, alpha: float, metric: str) 
 
 
 def mde_note(mde_spread: float, mde_sparse: float) -> str:
-    """Return in words which drop such a check would find, if spread over the queries as observed, or on few of them.
+    """Return a note on the size of the drop that the test would find; "" if no query differs.
 
-    Nothing if no query differs.
+    Args:
+        mde_spread: The minimum detectable effect if a drop is spread over the queries as the observed changes are.
+        mde_sparse: The minimum detectable effect whichever queries lose.
     """
     if isinf(mde_spread):
         return ""
@@ -167,7 +169,7 @@ def format_required_losses(losses: MetricLosses, n_required: int) -> str:
 
 
 def format_deterministic_losses(losses: MetricLosses) -> str:
-    """Return the queries that lost with a retriever that returns the same always."""
+    """Return the queries that lost although the retriever is deterministic."""
     total = numbers.format_query_count(losses.n_compared)
     return f"{len(losses.queries)} of {total} lost, none by chance: {_join_losses(losses)}"
 
@@ -177,17 +179,17 @@ def _join_losses(losses: MetricLosses) -> str:
 
 
 def format_not_comparable_queries(queries: Sequence[str]) -> str:
-    """Return the queries that must not get worse and that the baseline does not have as they are now."""
+    """Return the queries that must not get worse but are not compared, because the baseline has other ones."""
     return f"{join_names(queries)} must not get worse, but cannot be compared: new, rejudged or reworded"
 
 
 def format_missing_metric(baseline_name: str) -> str:
-    """Return why a metric is not compared that a baseline neither holds nor gives."""
+    """Return why a metric is not compared: the baseline does not hold it, and it cannot be computed from it."""
     return f"{baseline_name} does not hold it"
 
 
 def format_no_baseline(shown_path: str) -> str:
-    """Return that a check has no baseline yet, and how it gets one."""
+    """Return a text that a check has no baseline yet, and the option that writes it."""
     return f"there is no baseline {shown_path}; --retrieval-update writes it"
 
 
@@ -202,12 +204,12 @@ def format_failed_queries(n_failed: int, n_queries: int) -> str:
 
 
 def format_acceptance_hint(metrics: Sequence[str]) -> str:
-    """Return how the loss in these metrics is accepted."""
+    """Return the option that accepts the loss in these metrics."""
     return f"the baseline was not replaced; --retrieval-accept-worse={','.join(metrics)} accepts this"
 
 
 def round_notes(n_rounds: int, means: Mapping[str, Sequence[float]]) -> list[str]:
-    """Return in words how much the means of the rounds vary; nothing for a single round."""
+    """Return a note on how much the means of the rounds vary; nothing for a single round."""
     if n_rounds == 1:
         return []
     spreads = "; ".join(

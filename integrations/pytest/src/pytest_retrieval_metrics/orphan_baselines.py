@@ -1,4 +1,4 @@
-"""The baselines of a project: how many belong to a test, and which belong to none."""
+"""Count the baselines of a project that belong to a test, and find those that belong to none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FinishedTest(NamedTuple):
 
 
 def tests_by_folder(config: pytest.Config, items: Sequence[pytest.Item], baselines: str) -> dict[str, list[str]]:
-    """Return the tests of each folder of baselines, by the name of the folder, only for whole files of tests."""
+    """Return the names of the tests by their folder of baselines, for the files whose tests were all collected."""
     # If single tests of a file were selected by name, its other tests are unknown here.
     if config.getoption("lf", default=False):
         return {}
@@ -53,7 +53,13 @@ def tests_by_folder(config: pytest.Config, items: Sequence[pytest.Item], baselin
 def find_orphans(
     tests: Mapping[str, Sequence[str]], used: Collection[str], finished: Collection[FinishedTest]
 ) -> Iterator[OrphanBaseline]:
-    """Yield the baselines that belong to no test."""
+    """Yield the baselines that belong to no test.
+
+    Args:
+        tests: The names of the tests by their folder of baselines.
+        used: The files of baselines that checks of this run compared with.
+        finished: The tests that have passed, so that all of their checks are known.
+    """
     for folder, names in tests.items():
         yield from _orphans_of_tests(folder, names, used, finished)
     for baselines_folder in sorted({Path(folder).parent for folder in tests}):
@@ -91,7 +97,7 @@ def _orphans_of_files(baselines_folder: Path) -> Iterator[OrphanBaseline]:
 
 
 def find_new_path(orphan: OrphanBaseline, records: Sequence[CheckRecord]) -> str | None:
-    """Return the new name of an orphan: the file of a check with the same questions but no baseline."""
+    """Return the path to which an orphan probably belongs: that of a check with the same questions and no baseline."""
     from pytest_retrieval_metrics.baselines import read_baseline
     from retrieval_metrics.integration_api.pytest_support import questions_fingerprint
 
@@ -117,8 +123,8 @@ def count_project_baselines(root: Path, folders: Iterable[Path], baselines: str,
         baselines: The name of such folders.
         skipped: Patterns of folders that are not searched.
     """
-    # They are counted by what is in the project, and not by what was collected, so that a verdict is the same for a
-    # file, a folder or the whole project, and on every shard.
+    # The files in the project are counted, and not the collected tests, so that a verdict is the same whether a file, a
+    # folder or the whole project is run, and on every shard.
     n_baselines = 0
     for folder in {*folders, *_find_folders(root, baselines, skipped)}:
         n_baselines += sum(map(_belongs_to_test, folder.glob("*/*.json")))
@@ -126,6 +132,7 @@ def count_project_baselines(root: Path, folders: Iterable[Path], baselines: str,
 
 
 def _find_folders(root: Path, baselines: str, skipped: Sequence[str]) -> Iterator[Path]:
+    """Yield the folders of baselines in a project, outside the folders that are skipped."""
     for parent, subfolders, _ in os.walk(root):
         folder = Path(parent) / baselines
         if folder.is_dir():
@@ -134,12 +141,12 @@ def _find_folders(root: Path, baselines: str, skipped: Sequence[str]) -> Iterato
 
 
 def _belongs_to_test(path: Path) -> bool:
-    """Whether the file of tests is there, and names the test of a baseline, or its class if the test is inherited."""
+    """Return whether the file of tests of a baseline exists and names its test, or its class if it is inherited."""
     from pytest_retrieval_metrics.baselines import read_labels
 
-    file = path.parent.parent.parent / f"{path.parent.name}.py"
-    if not file.exists():
+    test_file = path.parent.parent.parent / f"{path.parent.name}.py"
+    if not test_file.exists():
         return False
-    text = file.read_text(encoding="utf-8", errors="replace")
+    text = test_file.read_text(encoding="utf-8", errors="replace")
     test = str(read_labels(path).get("test", "")).partition("[")[0]
     return not test or any(re.search(rf"\b{re.escape(name)}\b", text) for name in test.split("::"))

@@ -1,4 +1,4 @@
-"""The module loaded by pytest: hooks and the fixture; numpy and the core are imported when a check runs."""
+"""The hooks and the fixture that pytest loads; numpy and the core are imported only when a check runs."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def _find_session(config: pytest.Config) -> CheckSession | None:
 @pytest.hookimpl(tryfirst=True)  # before -k and -m deselect, so that selecting tests does not change the verdicts
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Count the checks that share the accepted rate of false alarms: those with a baseline."""
-    # All baselines of the project are counted, so that neither tests with only floors nor the selection of tests, by
-    # name or by path, changes a verdict.
+    # All baselines of the project are counted, so that a verdict depends neither on tests with only floors nor on the
+    # selection of tests by name or by path.
     test_files = {item.path for item in items if FIXTURE in getattr(item, "fixturenames", ())}
     baselines = config.stash[SETTINGS].baselines
     if test_files:
@@ -121,7 +121,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def _requests_fixture(item: pytest.Item) -> bool:
-    """Whether a test takes the fixture itself or through others, but not because one of them is used automatically."""
+    """Return whether a test requests the fixture itself or through other fixtures, apart from automatic ones."""
     info: Any = getattr(item, "_fixtureinfo", None)
     pending = list(getattr(info, "argnames", ()))
     for mark in item.iter_markers("usefixtures"):
@@ -149,7 +149,7 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: Any) -> None:
-    """Take the tests collected by a worker of xdist; every worker collects all."""
+    """Add the tests that a worker of xdist collected; every worker collects all of them."""
     del error
     session = _find_session(node.config)
     if session is not None:

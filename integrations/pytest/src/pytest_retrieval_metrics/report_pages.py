@@ -1,4 +1,4 @@
-"""The HTML report: the page of all checks, and one of each check with its queries."""
+"""Write the HTML report: a page of all checks, and a page of each check with its queries."""
 
 from __future__ import annotations
 
@@ -34,27 +34,29 @@ FOLDER_ENDING = ".checks"
 def write_pages(path: Path, records: Sequence[CheckRecord]) -> None:
     """Write the page of all checks to a path, and those of single checks into a folder beside it."""
     folder = path.with_suffix(FOLDER_ENDING)
-    if folder.is_dir():  # of an earlier run, whose checks may not have run now
+    if folder.is_dir():
+        # Pages of an earlier run would stay for checks that did not run now.
         for old_page in folder.glob("*.html"):
             old_page.unlink()
-    parts = [page.paragraph(f"{format_headline(records)}.", lead=True)]
+    html_parts = [page.paragraph(f"{format_headline(records)}.", lead=True)]
     for record in records:
         link = _write_check_page(folder, record)
         if has_failed(record):
-            parts.append(page.section(format_title(record), *_failure_parts(record, link)))
+            html_parts.append(page.section(format_title(record), *_failure_parts(record, link)))
         else:
             heading = f"{format_title(record)}: {format_outcomes(record)}"
-            parts.append(page.folded(heading, *_query_tables(record), link))
-    parts.append(page.section("All checks", page.table(make_table(records))))
-    parts += [page.paragraph(note) for note in format_notes(records)]
-    page.write(path, "Retrieval quality", parts)
+            html_parts.append(page.folded(heading, *_query_tables(record), link))
+    html_parts.append(page.section("All checks", page.table(make_table(records))))
+    html_parts += [page.paragraph(note) for note in format_notes(records)]
+    page.write(path, "Retrieval quality", html_parts)
 
 
 def _write_check_page(folder: Path, record: CheckRecord) -> str:
     """Write the page of a check, and return the link to it; nothing if there is no evaluation."""
     try:
         result = load_saved(record["comparison"] or record["evaluation"])
-    except ValueError as error:  # a metric defined by a test in a worker of xdist is unknown here
+    except ValueError as error:
+        # A metric that a test defined in a worker of xdist is unknown in this process.
         return page.paragraph(f"There is no page of its queries: {error}")
     if result is None:
         return ""
@@ -77,6 +79,7 @@ def _write_check_page(folder: Path, record: CheckRecord) -> str:
 
 
 def _failure_parts(record: CheckRecord, link: str) -> list[str]:
+    """Return the HTML of a failed check: the lines of its metrics, or the reason why it was not measured."""
     lines = list_failure_lines(record)
     if not lines:
         return [page.paragraph(record["failure"]), link, *_query_tables(record), ""]

@@ -1,4 +1,4 @@
-"""The reports of all checks as files: JSON, JUnit, Markdown and HTML."""
+"""Write the report of all checks as JSON, JUnit, Markdown or HTML."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INTERNAL_KEYS = frozenset(
     ("units_at_risk", "evaluation", "comparison", "questions", "history", "had_baseline", "within")
 )
 
-# The keys of a metric that are no properties in JUnit.
+# The keys of a metric that do not become properties in JUnit.
 TEXT_KEYS = frozenset(("metric", "details", "lines"))
 
 
@@ -108,18 +108,18 @@ def _replace_control_characters(text: str) -> str:
 
 
 def _format_markdown(records: Sequence[CheckRecord]) -> str:
-    parts = ["# Retrieval quality", f"{format_headline(records)}."]
+    blocks = ["# Retrieval quality", f"{format_headline(records)}."]
     for record in records:
         if not has_failed(record):
             continue
         lines = list_failure_lines(record) or [record["failure"]]
-        parts.append(f"## {_format_code(format_title(record))}")
-        parts.append("\n".join(f"- {_escape(line)}" for line in lines))
+        blocks.append(f"## {_format_code(format_title(record))}")
+        blocks.append("\n".join(f"- {_escape(line)}" for line in lines))
         for query_table in make_query_tables(record):
-            parts.append(_escape_cells(query_table).markdown())
-    parts += ["## All checks", _escape_cells(make_table(records)).markdown()]
-    parts += [f"- {_escape(note)}" for note in format_notes(records)]
-    return "\n\n".join(parts) + "\n"
+            blocks.append(_escape_cells(query_table).markdown())
+    blocks += ["## All checks", _escape_cells(make_table(records)).markdown()]
+    blocks += [f"- {_escape(note)}" for note in format_notes(records)]
+    return "\n\n".join(blocks) + "\n"
 
 
 def _escape(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Rounds: the same questions asked several times, of a retriever whose results vary."""
+"""Evaluate a retriever whose results vary over several rounds of the same questions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RoundValues(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RepeatedEvaluation:
-    """The results of several rounds of the same questions.
+    """The results of all rounds of the same questions.
 
     Attributes:
         evaluation: The rounds, pooled per query.

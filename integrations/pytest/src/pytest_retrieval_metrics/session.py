@@ -1,4 +1,4 @@
-"""The checks of all tests, in the process that prints and writes the results."""
+"""Collect the checks of all tests in the main process, and print and write their results."""
 
 from __future__ import annotations
 
@@ -55,8 +55,9 @@ class CheckSession:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the checks of a phase, with what pytest makes of the test."""
-        is_rerun = str(report.outcome) == "rerun"  # a test that runs again is told of at its end
+        """Keep the checks of a phase of a test, with how pytest ended the test."""
+        # A test that will run again is reported after its last run.
+        is_rerun = str(report.outcome) == "rerun"
         if not is_rerun:
             for record in getattr(report, "retrieval_checks", ()):
                 self._keep(record, report)
@@ -88,7 +89,7 @@ class CheckSession:
         append_to_history(records, self._settings.label)
 
     def _write(self, session: pytest.Session, label: str, write: Callable[[], None]) -> bool:
-        """Write something, and return whether that worked; a full disk must not hide the results of tests."""
+        """Call a function that writes, and return whether it succeeded; an error must not hide the results of tests."""
         try:
             write()
         except (OSError, ValueError) as error:
@@ -98,7 +99,7 @@ class CheckSession:
         return True
 
     def _handle_orphans(self, records: Sequence[CheckRecord]) -> Iterator[str]:
-        """Yield lines on the baselines without a test, which are deleted if that is asked for."""
+        """Yield lines on the baselines without a test, and delete these with `--retrieval-prune`."""
         from pytest_retrieval_metrics.baseline_update import forget_best
 
         prune = self._config.getoption("retrieval_prune")
@@ -136,7 +137,7 @@ class CheckSession:
         return f"{line}; move it to {format_path(new_path, root)}, which has the same questions, or prune it"
 
     def _list_insensitive_checks(self, records: Sequence[CheckRecord]) -> Iterator[str]:
-        """Yield the metrics of new baselines in which no drop can fail, now that all baselines are there."""
+        """Yield the metrics of new baselines in which no drop can fail, now that all baselines are written."""
         stored = [record for record in records if record["units_at_risk"]]
         if not stored:
             return

@@ -1,4 +1,4 @@
-"""Options and ini keys."""
+"""Declare and read the command-line options and ini keys of the plug-in."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ COMMIT_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
 
 ACCEPT_OPTION = "--retrieval-accept-worse"
 
-# The value of that option if it names nothing.
+# The value of `ACCEPT_OPTION` without names: losses in all metrics are accepted.
 ALL_METRICS = "*"
 
 # A comma, but not one between the parameters of a metric or a test.
 NAME_SEPARATOR = r",(?![^(\[]*[)\]])"
 
+# The extensions of `--retrieval-report`, which choose the format.
 REPORT_ENDINGS = (".html", ".md", ".json", ".xml")
 
+# The options without a value, with their help.
 FLAGS = {
     "update": "write the baselines of checks, unless they are significantly worse, below a floor, or failed",
     "prune": "delete the baselines whose test is gone",

@@ -1,4 +1,4 @@
-"""What is said of all checks of a run: the table, the lines in the terminal, and the most informative queries."""
+"""Write the summary of all checks of a run: the table, the lines in the terminal, and the changed queries."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "fails at", "outcome")
 
-# Columns that are left out if nothing is in them.
+# The columns that are left out if all of their cells are empty.
 OPTIONAL_COLUMNS = frozenset(("floor", "difference", "p", "fails at"))
 
-# The other columns hold numbers.
+# The columns that hold text; the others hold numbers.
 TEXT_COLUMNS = ("test", "metric", "outcome")
 
 # The number of lines for a check that did not fail, and those around the lines that can be left out: the title, an
@@ -57,7 +57,7 @@ DRIFT_NOTE = (
 
 
 def format_passed(records: Sequence[CheckRecord]) -> str:
-    """Return a line on a build in which no check failed and nothing was stored, and one for each thing to know."""
+    """Return a line on a build in which no check failed and nothing was stored, and further lines on its checks."""
     if any(map(has_failed, records)) or any(map(_is_stored, records)):
         return ""
     lines = [_format_passed_line(records)]
@@ -96,7 +96,7 @@ def _format_passed_line(records: Sequence[CheckRecord]) -> str:
 
 
 def _format_inconclusive_changes(record: CheckRecord) -> Iterator[str]:
-    """Yield the means before and now of each metric of which the queries cannot tell whether it is worse."""
+    """Yield the old and new mean of each metric with an inconclusive drop."""
     for row in record["metrics"]:
         if row["outcome"] == "inconclusive" and row["difference"] and row["mean"] is not None:
             before = round(row["mean"] - row["difference"], N_DIGITS)
@@ -107,7 +107,7 @@ def _format_inconclusive_changes(record: CheckRecord) -> Iterator[str]:
 
 
 def format_summary(records: Sequence[CheckRecord], show: int) -> str:
-    """Return the table of all checks as text, with what changed where nothing failed."""
+    """Return the table of all checks as text, with the changed queries and baselines of checks that did not fail."""
     lines = make_table(records).text().splitlines()
     for record in records:
         replaced = list(record["replaced"])
@@ -129,7 +129,7 @@ def format_summary(records: Sequence[CheckRecord], show: int) -> str:
 
 
 def _has_risen_by_chance(record: CheckRecord) -> bool:
-    """Whether a baseline was replaced by one that is better, but no more so than by chance."""
+    """Return whether a mean is higher than in the replaced baseline, but no more than by chance."""
     if record["deterministic"]:
         return False
     by_chance = 1 - record["alpha"]
@@ -137,7 +137,7 @@ def _has_risen_by_chance(record: CheckRecord) -> bool:
 
 
 def format_inconclusive_queries(record: CheckRecord, show: int) -> Iterator[str]:
-    """Yield the queries that changed, if a metric cannot be told from its baseline; each once, for the first metric."""
+    """Yield the lines on the first metric with an inconclusive drop, and on the queries that changed in it."""
     row = next((row for row in record["metrics"] if row["outcome"] == "inconclusive"), None)
     if row is None:
         return
@@ -262,7 +262,7 @@ def _format_legend(records: Sequence[CheckRecord], header: Sequence[str]) -> Ite
 
 
 def _format_false_alarms(alpha: float, builds: int) -> str:
-    """Return how often the gate fails where nothing changed, over all baselines, and how to have fewer alarms."""
+    """Return the share of unchanged builds that fail over all baselines, and the setting that lowers it."""
     share = f"of unchanged builds at most {100 * alpha:.2g} % fail"
     if builds > 1:
         return share

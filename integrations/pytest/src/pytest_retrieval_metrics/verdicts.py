@@ -1,4 +1,4 @@
-"""The verdict of a gate on a metric, and how it ends the test."""
+"""The verdict of a gate on a metric, and the effect that it has on the test."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ Outcome: TypeAlias = Literal[
     "not_stored",
     "warning",
 ]
+# The outcomes that fail a test, the most severe first.
 FAILING: Final[tuple[Outcome, ...]] = (
     "below_floor",
     "above_ceiling",
@@ -52,7 +53,7 @@ class Verdict:
     Attributes:
         metric: The full name of the metric.
         outcome: What the gate found.
-        figures: The numbers that show it, or the reason, for the line of the metric.
+        figures: The numbers or the reason behind the outcome, for the line of the metric.
         details: Further numbers, for a line below.
         difference: The difference from the baseline that was tested; None for the other gates.
         fails_at: The drop that fails in four of five builds, whichever queries lose.
@@ -88,7 +89,7 @@ def warn_about_verdicts(
     measurement_warnings: Sequence[warnings.WarningMessage],
     settings: Settings,
 ) -> Warning | None:
-    """Warn, and return the first warning that pytest is told to raise, so that nothing is stored before."""
+    """Warn, and return the first warning that a filter turns into an error; the caller raises it later."""
     messages: list[Warning | str] = []
     for verdict in verdicts:
         if get_effect(verdict, settings) == "warn":

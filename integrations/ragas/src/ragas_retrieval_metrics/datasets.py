@@ -1,4 +1,4 @@
-"""Build a ragas dataset from a retriever, with the ids that ragas does not fill in."""
+"""Ask a retriever every query, and build a dataset of ragas with the ids that ragas does not fill in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _RetrievalTask:
-    """What a retriever is asked: the arguments of every function that asks one."""
+    """The arguments of every function that asks a retriever."""
 
     retriever: Any
     queries: Any
@@ -33,27 +33,33 @@ class _RetrievalTask:
     show_progress: bool = True
     raise_on_error: bool = False
 
-    def checked(self, host: str) -> tuple[rm.EvaluationSet, dict[str, Any]]:
-        """Return the questions and the options of `rm.retrieve`, checked before the retriever is asked."""
+    def read_questions(self, host: str) -> rm.EvaluationSet:
+        """Return the questions; raise if they or the retriever cannot be used, before anything is asked."""
         questions = _read_questions(self.queries, self.qrels, self.match)
         _require_retriever_of(host, self.retriever)
-        options = {
+        return questions
+
+    @property
+    def retrieve_options(self) -> dict[str, Any]:
+        """The options of `rm.retrieve`."""
+        return {
             "match": self.match,
             "workers": self.workers,
             "show_progress": self.show_progress,
             "raise_on_error": self.raise_on_error,
         }
-        return questions, options
 
-    def dataset(self, host: str) -> RetrievedDataset:
-        """Ask the retriever of a host."""
-        questions, options = self.checked(host)
-        return _build_dataset(questions, rm.retrieve(self.retriever, questions, **options), self.match)
+    def make_dataset(self, host: str) -> RetrievedDataset:
+        """Ask a retriever of this host, and return the rows."""
+        questions = self.read_questions(host)
+        run = rm.retrieve(self.retriever, questions, **self.retrieve_options)
+        return _build_dataset(questions, run, self.match)
 
-    async def adataset(self, host: str) -> RetrievedDataset:
-        """Ask the retriever of a host on the running event loop."""
-        questions, options = self.checked(host)
-        return _build_dataset(questions, await rm.aretrieve(self.retriever, questions, **options), self.match)
+    async def amake_dataset(self, host: str) -> RetrievedDataset:
+        """Ask a retriever of this host on the running event loop, and return the rows."""
+        questions = self.read_questions(host)
+        run = await rm.aretrieve(self.retriever, questions, **self.retrieve_options)
+        return _build_dataset(questions, run, self.match)
 
 
 @takes_arguments_of(_RetrievalTask)
@@ -96,13 +102,13 @@ def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
         >>> dataset[0].retrieved_context_ids, dataset[0].reference_context_ids
         (['with#2'], ['with#2'])
     """
-    return forward_arguments("from_llama_index", _RetrievalTask, args, options).dataset("llama-index")
+    return forward_arguments("from_llama_index", _RetrievalTask, args, options).make_dataset("llama-index")
 
 
 @takes_arguments_of(_RetrievalTask)
 async def afrom_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
     """Ask a LlamaIndex retriever on the running event loop; the asynchronous twin of `from_llama_index`."""
-    return await forward_arguments("afrom_llama_index", _RetrievalTask, args, options).adataset("llama-index")
+    return await forward_arguments("afrom_llama_index", _RetrievalTask, args, options).amake_dataset("llama-index")
 
 
 @takes_arguments_of(_RetrievalTask)
@@ -132,13 +138,13 @@ def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:
         >>> dataset[0].retrieved_context_ids
         ['with#2']
     """
-    return forward_arguments("from_langchain", _RetrievalTask, args, options).dataset("langchain")
+    return forward_arguments("from_langchain", _RetrievalTask, args, options).make_dataset("langchain")
 
 
 @takes_arguments_of(_RetrievalTask)
 async def afrom_langchain(*args: Any, **options: Any) -> RetrievedDataset:
     """Ask a LangChain retriever on the running event loop; the asynchronous twin of `from_langchain`."""
-    return await forward_arguments("afrom_langchain", _RetrievalTask, args, options).adataset("langchain")
+    return await forward_arguments("afrom_langchain", _RetrievalTask, args, options).amake_dataset("langchain")
 
 
 def _read_questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm.EvaluationSet:
@@ -165,6 +171,7 @@ def _require_retriever_of(host_name: str, retriever: Any) -> None:
 
 
 def _build_dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key) -> RetrievedDataset:
+    """Return a dataset with a row per question, and warn if the retriever failed for some of them."""
     if run.errors:
         query, error = next(iter(run.errors.items()))
         warnings.warn(
@@ -194,10 +201,10 @@ def _build_dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str
 def _rankings_with_ids(
     questions: rm.EvaluationSet, run: rm.RetrievedRun, qrels: Qrels, match: str | Key
 ) -> dict[Any, list[rm.Retrieved]]:
-    """Return what was retrieved, each item with the id that `match` chooses."""
+    """Return what was retrieved for each query, each item with the id that `match` chooses."""
     is_judged_by_id = qrels.document_kind is not None or not qrels.has_pieces
     find_key = rm.Matching(by=match).key
-    placeholder = _placeholder_ids(qrels, match)
+    make_placeholder = _placeholder_maker(qrels, match)
     rankings: dict[Any, list[rm.Retrieved]] = {}
     texts: Mapping[Any, str] = questions.queries
     for query in texts:
@@ -205,14 +212,17 @@ def _rankings_with_ids(
         for rank, item in enumerate(run[query], start=1):
             document_id = find_key(item)
             if document_id is None and is_judged_by_id:
-                document_id = placeholder(rank)
+                document_id = make_placeholder(rank)
             ranking.append(replace(item, id=document_id))
         rankings[query] = ranking
     return rankings
 
 
-def _placeholder_ids(qrels: Qrels, match: object) -> Callable[[int], str | int]:
-    """Return the function of a rank whose value equals no judged id: ragas has no empty place in a list of ids."""
+def _placeholder_maker(qrels: Qrels, match: object) -> Callable[[int], str | int]:
+    """Return a function that makes an id for an item without one from its rank.
+
+    A list of ids in ragas cannot have an empty place, and the placeholder equals no judged id.
+    """
     if qrels.document_kind is int:
         whole_numbers = [document for document in qrels.documents if isinstance(document, int)]
         smallest = min([0, *whole_numbers])
@@ -221,7 +231,7 @@ def _placeholder_ids(qrels: Qrels, match: object) -> Callable[[int], str | int]:
 
 
 def _ids_if_complete(items: Sequence[rm.Retrieved]) -> list[str | int] | None:
-    """Return the ids of a ranking; None if an item has none, which is allowed if nothing is judged by id."""
+    """Return the ids of a ranking; None if an item has none, as items may if nothing is judged by id."""
     ids = []
     for item in items:
         if item.id is None:
@@ -238,7 +248,7 @@ def _reference_ids(qrels: Qrels) -> dict[Any, list[str | int]]:
 
 
 def _reference_texts(qrels: Qrels) -> dict[Any, list[str]]:
-    """Return the relevant texts of every query; nothing if there are others, or a list would change their meaning."""
+    """Return the relevant texts of every query; nothing if a flat list of texts would change their meaning."""
     if not qrels.has_pieces or not _fits_flat_lists(qrels):
         return {}
     if not all(isinstance(piece, rm.Text) for piece in qrels.documents):
@@ -250,6 +260,7 @@ def _reference_texts(qrels: Qrels) -> dict[Any, list[str]]:
 
 
 def _fits_flat_lists(qrels: Qrels) -> bool:
+    """Return whether the judgments have neither groups nor grades other than 1."""
     # The columns of ragas hold flat lists. A list of the ids of a graded or grouped dataset would be scored as if all
     # of them were needed and equally relevant.
     return qrels.is_flat and not (qrels.document_grade != 1).any()

@@ -98,7 +98,7 @@ def evaluate_dataset(
     return score_gathered(gathered, core_metrics, evaluate_rows)
 
 
-def is_source_of_judgments(dataset: Any, by: By | None) -> TypeGuard[RetrievedDataset]:
+def is_source_of_judgments(dataset: object, by: By | None) -> TypeGuard[RetrievedDataset]:
     """Return whether a dataset holds judgments beside its rows, in a form that `by` can compare."""
     return isinstance(dataset, RetrievedDataset) and dataset.is_whole and by != "auto"
 
@@ -109,10 +109,10 @@ def _resolve_metrics(
     """Return names and metrics as metrics of ragas, all with the same options."""
     if isinstance(metrics, (str, rm.Metric, RetrievalMetric)):
         metrics = [metrics]
-    requested = list(metrics)
-    ready = [metric for metric in requested if isinstance(metric, RetrievalMetric)]
-    if ready:
-        options = ready[0]
+    names_and_metrics = list(metrics)
+    ready_metrics = [entry for entry in names_and_metrics if isinstance(entry, RetrievalMetric)]
+    if ready_metrics:
+        options = ready_metrics[0]
         if by is not None or qrels is not None or on_unjudged is not None:
             raise ValueError(
                 f"{options!r} already defines what it compares; leave by, qrels and on_unjudged out, or pass names "
@@ -126,12 +126,12 @@ def _resolve_metrics(
     else:
         references = References.read(qrels, by or "ids")
     resolved = []
-    for metric in requested:
-        if isinstance(metric, RetrievalMetric):
-            resolved.append(metric)
+    for entry in names_and_metrics:
+        if isinstance(entry, RetrievalMetric):
+            resolved.append(entry)
         else:
-            resolved.append(RetrievalMetric(metric, by=by, qrels=references, on_unjudged=on_unjudged))
-    for metric in ready:
+            resolved.append(RetrievalMetric(entry, by=by, qrels=references, on_unjudged=on_unjudged))
+    for metric in ready_metrics:
         if not _have_same_options(resolved[0], metric):
             raise ValueError(
                 f"{resolved[0]!r} and {metric!r} differ in by, qrels or on_unjudged, which must be the same in one "
@@ -140,12 +140,13 @@ def _resolve_metrics(
     return resolved
 
 
-def _have_same_options(first: RetrievalMetric, second: RetrievalMetric) -> bool:
-    if first.by != second.by or first.on_unjudged != second.on_unjudged:
+def _have_same_options(metric: RetrievalMetric, other: RetrievalMetric) -> bool:
+    """Return whether two metrics compare the same fields with the same judgments, and treat unjudged rows alike."""
+    if metric.by != other.by or metric.on_unjudged != other.on_unjudged:
         return False
-    first_qrels = None if first.references is None else first.references.source
-    second_qrels = None if second.references is None else second.references.source
-    if first_qrels is second_qrels:
+    qrels = None if metric.references is None else metric.references.source
+    other_qrels = None if other.references is None else other.references.source
+    if qrels is other_qrels:
         return True
     # Other judgments than mappings are compared by identity: equality of large ones is slow, or not defined.
-    return isinstance(first_qrels, Mapping) and isinstance(second_qrels, Mapping) and first_qrels == second_qrels
+    return isinstance(qrels, Mapping) and isinstance(other_qrels, Mapping) and qrels == other_qrels

@@ -16,11 +16,12 @@ from ragas_retrieval_metrics.rows import Row, get_query_text, get_row_fields
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+# The text of the query of a row, and the texts of its cells in some columns.
 RowKey: TypeAlias = tuple[str | None, ...]
 
 
 def complete_rows(rows: Sequence[ScoredRow], columns: Sequence[str], expected: Any) -> Sequence[ScoredRow]:
-    """Return the rows including missing ones, which failed, and with the fields that only the dataset has.
+    """Return the rows of a result with missing rows added as failed, and with the fields that only the dataset has.
 
     Args:
         rows: The rows of a result.
@@ -36,8 +37,10 @@ def complete_rows(rows: Sequence[ScoredRow], columns: Sequence[str], expected: A
     expected_fields = [] if isinstance(expected, int) else [row_fields(row) for row in expected]
     positions = _match_rows(rows, expected_fields)
     if len(positions) < len(rows):
+        # The rows cannot be matched with those of the dataset, so the dropped ones are only counted.
         numbers = range(1, n_expected - len(rows) + 1)
-        return [*rows, *(ScoredRow(Row(user_input=f"dropped row {number}"), no_values) for number in numbers)]
+        dropped_rows = [ScoredRow(Row(user_input=f"dropped row {number}"), no_values) for number in numbers]
+        return [*rows, *dropped_rows]
     row_at_position = {position: rows[index] for index, position in positions.items()}
     expected_rows = [get_row_fields(fields) for fields in expected_fields]
     completed = []
@@ -49,7 +52,7 @@ def complete_rows(rows: Sequence[ScoredRow], columns: Sequence[str], expected: A
     return completed
 
 
-def row_fields(row: Any) -> Mapping[str, Any]:
+def row_fields(row: object) -> Mapping[str, Any]:
     """Return the fields of a row of a dataset; none if it is neither a mapping nor a pydantic model."""
     if isinstance(row, BaseModel):
         return dict(row)
@@ -60,7 +63,7 @@ def row_fields(row: Any) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows, with their cells as text: those of the result, or those of the dataset."""
+    """The rows of a result or of a dataset, with their cells as text so that both can be compared."""
 
     fields: Sequence[Mapping[str, Any]]
     cells: Sequence[Mapping[str, str]]
@@ -78,7 +81,7 @@ class _Rows:
         return {cells.get(column) for cells in self.cells}
 
     def indices_by_key(self, columns: Sequence[str], excluded: Collection[int]) -> dict[RowKey, list[int]]:
-        """Return the indices of the rows that are not excluded, by their query and their values in some columns."""
+        """Return the indices of the rows that are not excluded, by the text of their query and some of their cells."""
         indices: dict[RowKey, list[int]] = {}
         for index, row in enumerate(self.fields):
             if index not in excluded:
@@ -88,7 +91,7 @@ class _Rows:
 
 
 def _cells_as_text(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the columns of a row as texts, as a file has them, without empty ones."""
+    """Return the cells of a row by column, as the texts that a file would hold; empty cells are left out."""
     cells = {}
     for column, value in fields.items():
         text = str(value.tolist() if hasattr(value, "tolist") else value)
@@ -98,13 +101,13 @@ def _cells_as_text(fields: Mapping[str, Any]) -> dict[str, str]:
 
 
 class _Pairing(NamedTuple):
-    """The rows of the result with one key, and the rows of the dataset with it."""
+    """The rows that share a key: their indices in the result, and their positions in the dataset."""
 
     indices: list[int]
     positions: list[int]
 
     def is_guess(self, rows: Sequence[ScoredRow]) -> bool:
-        """Return whether it matters which row is which: their values differ, or one of them was dropped."""
+        """Return whether the pairs are guessed although they matter: values differ, or one of the rows was dropped."""
         if len(self.positions) <= 1:
             return False
         distinct_scores = {repr(rows[index].scores) for index in self.indices}
@@ -113,9 +116,12 @@ class _Pairing(NamedTuple):
 
 
 def _match_rows(rows: Sequence[ScoredRow], expected: Sequence[Mapping[str, Any]]) -> dict[int, int]:
-    """Return the position of each row among those expected; some are missing if a query is not expected so often."""
-    # Rows finish in any order, so equal queries say nothing. What tells them apart is every column that both sides
-    # have and that was not changed; where none does, their order is taken, which is a guess.
+    """Return the position in the dataset of each row of the result, by the index of the row.
+
+    Rows are missing if the dataset has their query less often than the result.
+    """
+    # Rows finish in any order, so rows with the same query are told apart by the columns that both sides have and that
+    # were not changed. If these are equal too, rows are paired in their order, which is a guess.
     result = _Rows.from_fields([row.fields for row in rows])
     dataset = _Rows.from_fields(expected)
     shared = (result.columns() & dataset.columns()) - set(rows[0].scores)

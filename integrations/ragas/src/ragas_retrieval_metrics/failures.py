@@ -1,4 +1,4 @@
-"""Rows that failed: tell them from undefined ones, find their errors, and warn of them."""
+"""Tell rows that failed from undefined ones, find their errors, and warn about them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def mark_failed_values(
     rows: Sequence[ScoredRow], columns: Mapping[str, MetricName], references: References | None
 ) -> list[ScoredRow]:
     """Return the rows of a table with None for each NaN that is a failure, because something was relevant."""
-    marked = []
-    unknown = []
+    marked_rows = []
+    rows_without_judgments = []
     for row in rows:
         scores = dict(row.scores)
         has_unknown = False
@@ -40,17 +40,17 @@ def mark_failed_values(
             elif has_relevant is None and references is None:
                 has_unknown = True
         if has_unknown:
-            unknown.append(row)
-        marked.append(row._replace(scores=scores))
-    if unknown:
+            rows_without_judgments.append(row)
+        marked_rows.append(row._replace(scores=scores))
+    if rows_without_judgments:
         warnings.warn(
-            f"{len(unknown)} of {len(rows)} rows have neither a value nor judgments, for example "
-            f"{unknown[0].row.query!r}: they are left out as undefined, but their metrics may have failed; pass "
-            "expected=dataset or qrels=",
+            f"{len(rows_without_judgments)} of {len(rows)} rows have neither a value nor judgments, for example "
+            f"{rows_without_judgments[0].row.query!r}: they are left out as undefined, but their metrics may have "
+            "failed; pass expected=dataset or qrels=",
             rm.RetrievalWarning,
             stacklevel=3,
         )
-    return marked
+    return marked_rows
 
 
 def _has_relevant(row: ScoredRow, name: MetricName, references: References | None) -> bool | None:
@@ -74,7 +74,7 @@ def _has_relevant(row: ScoredRow, name: MetricName, references: References | Non
 
 def warn_about_failures(rows: Sequence[ScoredRow], scores: Scores) -> None:
     """Warn of failed rows with the first error, or raise it if every row failed."""
-    failed_queries = [query for query, row in zip(scores.queries, rows, strict=True) if row.failed]
+    failed_queries = [query for query, row in zip(scores.queries, rows, strict=True) if row.has_failed]
     if not failed_queries:
         return
     query = failed_queries[0]

@@ -1,4 +1,4 @@
-"""Rows of ragas gathered as questions and a run, for one pass of the core; rows that cannot be scored have failed."""
+"""Gather rows of ragas as questions and a run, so that the core evaluates them in one pass."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class GatheredRows:
         return qrels.with_largest_grade(max(self.max_grade, qrels.largest_grade))
 
     def _raise_for_first_unreadable(self) -> None:
-        """Raise an error that names the first row whose judgments cannot be read, by itself or beside the first."""
+        """Raise an error that names the first row whose judgments cannot be read, alone or beside a readable row."""
         first_readable: dict[Any, Any] = {}
         for query, judgments in self.questions.qrels.items():
             try:
@@ -68,11 +68,11 @@ class GatheredRows:
             first_readable = first_readable or {query: judgments}
 
     def refusals(self, metrics: Sequence[rm.Metric], queries: Collection[Any] | None = None) -> dict[Any, Exception]:
-        """Return why the core cannot score single rows: some of them, or any."""
+        """Return the errors of the rows that the core cannot score, among these queries or, with None, among all."""
         qrels = self.qrels
         if queries is not None:
-            judgments: dict[Any, Any] = _select_queries(self.questions.qrels, queries)
-            qrels = rm.Qrels(judgments).with_largest_grade(qrels.largest_grade)
+            selected_judgments: dict[Any, Any] = _select_queries(self.questions.qrels, queries)
+            qrels = rm.Qrels(selected_judgments).with_largest_grade(qrels.largest_grade)
         refusals = Scorer(metrics, match=self.match).refusals(qrels, self.run)
         return {query: row_error(error, query, f"row {query!r}") for query, error in refusals.items()}
 
@@ -87,7 +87,7 @@ def _without_judgments_error(error: Exception, query: Any) -> RowWithoutJudgment
 
 
 def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> GatheredRows:
-    """Return rows as questions and a run."""
+    """Return rows as questions and a run; a row that cannot be scored has failed."""
     # A row that cannot be read, or whose fields cannot be compared, has failed: it retrieved nothing.
     names = unique_row_names(rows, references)
     errors: dict[Any, Exception] = {}
@@ -130,7 +130,7 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
 
 
 def _select_queries(values: Mapping[Any, T], queries: Collection[Any]) -> dict[Any, T]:
-    """Return the values of some queries."""
+    """Return the part of a mapping whose keys are among these queries."""
     return {query: value for query, value in values.items() if query in queries}
 
 
@@ -181,7 +181,10 @@ def _judgments_alone(row: Row, by: By, references: References | None, error: Exc
 
 
 def _with_texts(rankings: dict[Any, Any], rows: Sequence[Row]) -> dict[Any, Any]:
-    """Return the rankings as items with the texts of the rows; unchanged if there are none, or one is not a list."""
+    """Return the rankings as items with the texts of the rows.
+
+    They stay as they are if no row has texts, or if a ranking is not a list.
+    """
     has_texts = False
     for ids, row in zip(rankings.values(), rows, strict=True):
         if not isinstance(ids, (list, tuple)):

@@ -1,4 +1,4 @@
-"""The judgments and the ranking of a row, in the shapes of the core."""
+"""Read the judgments and the ranking of a row in the shapes that the core evaluates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JudgedRow(NamedTuple):
 
 
 def read_judged_row(row: Row, by: By, references: References | None) -> JudgedRow:
-    """Return what is compared in a row."""
+    """Return the judgments and the ranking of a row; they come from `references` if these know them."""
     kind = row.kind(by)
     ranking_field, judgments_field = ROW_FIELDS[kind]
     ranking = getattr(row, ranking_field)
@@ -46,14 +46,15 @@ def read_judged_row(row: Row, by: By, references: References | None) -> JudgedRo
             ranking = texts_as_items(ranking)
     if references is None or items is None:
         return JudgedRow(kind, judgments, ranking)
-    # The columns are as they were converted, or absent. A reference column that is there may have been changed since.
+    # The retrieved columns are unchanged or absent, so the items of the conversion hold. A reference column may have
+    # been changed since, so it counts if it is there.
     if judgments is None:
         judgments = references.judgments_for(row)
     return JudgedRow(kind, judgments, items)
 
 
 def _require_fields(row: Row, kind: By, by: By, *, needs_judgments: bool) -> None:
-    """Raise if a row has only the fields of the other kind; the reference is not needed if it is judged otherwise."""
+    """Raise if a row has only the fields of the other kind; its reference field is checked with `needs_judgments`."""
     other_kind: By = "texts" if kind == "ids" else "ids"
     fields: tuple[str, ...] = ROW_FIELDS[kind]
     if not needs_judgments:

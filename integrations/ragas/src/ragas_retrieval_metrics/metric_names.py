@@ -1,4 +1,4 @@
-"""The names of metrics in ragas, which say everything that changes a value, and how they are read back."""
+"""Write and read the names of metrics in ragas, which hold every option that changes a value."""
 
 from __future__ import annotations
 

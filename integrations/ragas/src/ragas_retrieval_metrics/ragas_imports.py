@@ -1,4 +1,4 @@
-"""Import what this package needs of ragas, or say what to do if that fails."""
+"""Import what this package needs of ragas; if that fails, the error says which command repairs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compute the values of a result again from its rows, so that it can be explained, and compare both."""
+"""Compute the values of a result again from its rows, so that the core can explain it, and compare both."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def recompute_scores(
     compared_by = {name.by for name in columns.values()}
     if len(compared_by) > 1 or not _have_rankings_and_judgments(rows, references):
         return None
-    unjudged: set[OnUnjudged] = {name.on_unjudged for name in columns.values()}
-    rules = rules_for(unjudged.pop() if len(unjudged) == 1 else "nan")
+    unjudged_options: set[OnUnjudged] = {name.on_unjudged for name in columns.values()}
+    rules = rules_for(unjudged_options.pop() if len(unjudged_options) == 1 else "nan")
     metrics = [name.metric for name in columns.values()]
     try:
         gathered = gather_rows([row.row for row in rows], compared_by.pop(), references)
-        lost_queries = [query for query, row in zip(gathered.run, rows, strict=True) if row.lost]
+        lost_queries = [query for query, row in zip(gathered.run, rows, strict=True) if row.is_lost]
         gathered = gathered.with_failed(_find_errors(gathered, lost_queries, metrics))
 
         def score_rows(qrels: rm.Qrels, run: rm.RetrievedRun) -> Scores:
@@ -110,7 +110,7 @@ def _result_values(rows: Sequence[ScoredRow], columns: Mapping[str, MetricName])
 def _first_difference(
     rows: Sequence[ScoredRow], columns: Mapping[str, MetricName], scores: Scores, failed: BoolArray
 ) -> str:
-    """Return in words the first value that differs between the rows and the result; nothing if they agree."""
+    """Return a text about the first value that differs between the rows and the result; "" if they agree."""
     result = _result_values(rows, columns)
     computed = scores.values
     # For a metric with on_unjudged="zero" among others, the result has 0 where the core has no value.

@@ -1,4 +1,4 @@
-"""Judgments that are not in the rows: those passed as `qrels=`, by the text of the query."""
+"""Judgments that are passed as `qrels=`, by the text of the query, instead of standing in the rows."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from ragas_retrieval_metrics.metric_names import By
     from ragas_retrieval_metrics.rows import Row
     from retrieval_metrics.types import QrelsMapping
+
+# How much of the digest of judgments stands in the name of a metric.
+N_FINGERPRINT_DIGITS = 8
+
+# How many judged queries a warning about unjudged ones names.
+MAX_SHOWN_QUERIES = 3
 
 # The values of `qrels=`: judgments by the text of the query, or objects with such judgments.
 JudgmentSource: TypeAlias = "QrelsMapping | rm.Qrels | rm.EvaluationSet | RetrievedDataset"
@@ -80,13 +86,13 @@ class References:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short text that differs between other judgments, for the names of metrics."""
+        """A short digest of the judgments, for the names of metrics."""
         digest = sha256()
         for ids in (self.qrels.queries, self.qrels.documents):
             digest.update("\n".join(map(repr, ids)).encode(errors="backslashreplace"))
         for column in (self.qrels.member_document, self.qrels.member_group, self.qrels.member_grade):
             digest.update(column.tobytes())
-        return digest.hexdigest()[:8]
+        return digest.hexdigest()[:N_FINGERPRINT_DIGITS]
 
     def judgments_for(self, row: Row) -> Any:
         """Return the judgments of a row; None if its query is not judged."""
@@ -96,7 +102,7 @@ class References:
         return None if position is None else self.qrels.judgments(position)
 
     def retrieved_for(self, row: Row) -> Sequence[rm.Retrieved] | None:
-        """Return what was retrieved for a row; None if it is unknown, or a column of the row differs."""
+        """Return the items retrieved for a row; None if they are unknown, or a column of the row was changed since."""
         if row.user_input is None:
             return None
         items = self.retrieved.get(row.user_input)
@@ -117,11 +123,11 @@ class References:
         return self._query_ids.get(row.user_input, row.user_input)
 
     def warn_about_unjudged(self, queries: Sequence[str | None], stacklevel: int = 2) -> None:
-        """Warn of queries without judgments."""
-        first_judged = ", ".join(map(repr, islice(self.qrels.place, 3)))
-        others = f", and {len(queries) - 1} more" if len(queries) > 1 else ""
+        """Warn about queries without judgments."""
+        first_judged = ", ".join(map(repr, islice(self.qrels.place, MAX_SHOWN_QUERIES)))
+        more_note = f", and {len(queries) - 1} more" if len(queries) > 1 else ""
         warnings.warn(
-            f"qrels= has no user_input {queries[0]!r}{others}; they are keyed by the text of the query and "
+            f"qrels= has no user_input {queries[0]!r}{more_note}; they are keyed by the text of the query and "
             f"begin with {first_judged}",
             rm.RetrievalWarning,
             stacklevel=stacklevel + 1,

@@ -1,4 +1,4 @@
-"""Rows of a result of ragas, with the values of its metrics; failed values are None, undefined ones NaN."""
+"""Read the rows of a result of ragas with the values of its metrics; failed values are None, undefined ones NaN."""
 
 from __future__ import annotations
 
@@ -24,39 +24,40 @@ class ScoredRow(NamedTuple):
     Attributes:
         row: The fields that metrics read.
         scores: The values of metrics of retrieval by column; None where a metric failed.
-        others: The values of other metrics by column.
+        other_scores: The values of other metrics by column.
         fields: All fields of the row.
     """
 
     row: Row
     scores: Mapping[str, float | None]
-    others: Mapping[str, float | None] = MappingProxyType({})
+    other_scores: Mapping[str, float | None] = MappingProxyType({})
     fields: Mapping[str, Any] = MappingProxyType({})
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether one of its metrics failed."""
         return any(value is None for value in self.scores.values())
 
     @property
-    def lost(self) -> bool:
+    def is_lost(self) -> bool:
         """Whether the row is missing from the result."""
         return all(value is None for value in self.scores.values())
 
 
 def read_rows(result: Any) -> list[Mapping[str, Any]]:
     """Return the rows of an experiment, a DataFrame or a list as mappings."""
-    if hasattr(result, "to_dicts") and hasattr(result, "columns"):
-        result = result.to_dicts()
-    elif hasattr(result, "columns"):
-        result = result.to_dict(orient="records")
-    if not isinstance(result, Iterable) or isinstance(result, (str, bytes, Mapping)):
+    fields_of_rows = result
+    if hasattr(result, "to_dicts") and hasattr(result, "columns"):  # a DataFrame of polars
+        fields_of_rows = result.to_dicts()
+    elif hasattr(result, "columns"):  # a DataFrame of pandas
+        fields_of_rows = result.to_dict(orient="records")
+    if not isinstance(fields_of_rows, Iterable) or isinstance(fields_of_rows, (str, bytes, Mapping)):
         raise TypeError(
             f"rows must be the result of evaluate() or an experiment, a list of mappings or a DataFrame, got "
-            f"{type(result).__name__}"
+            f"{type(fields_of_rows).__name__}"
         )
     # Not model_dump, which would convert a MetricResult.
-    rows = [dict(row) if isinstance(row, BaseModel) else row for row in result]
+    rows = [dict(row) if isinstance(row, BaseModel) else row for row in fields_of_rows]
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
             raise TypeError(f"row {number} must be a mapping or a pydantic model, got {row!r}")
@@ -64,10 +65,10 @@ def read_rows(result: Any) -> list[Mapping[str, Any]]:
 
 
 def read_result(
-    result: EvaluationResult, names: Sequence[str] | None, others: Collection[str] | None
+    result: EvaluationResult, names: Sequence[str] | None, other_names: Collection[str] | None
 ) -> list[ScoredRow]:
     """Read the result of `evaluate()`, in which NaN means failed or undefined; the traces tell them apart."""
-    other_columns = _other_columns(result.scores, others, names)
+    other_columns = _other_columns(result.scores, other_names, names)
     columns = _metric_columns(result.scores, names, other_columns)
     rows = []
     for scores, sample, trace in zip(result.scores, result.dataset.samples, result.traces, strict=True):
@@ -87,11 +88,11 @@ def _score_or_none(score: Any, traced_score: Any) -> float | None:
 
 
 def read_experiment_rows(
-    rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None, others: Collection[str] | None
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None, other_names: Collection[str] | None
 ) -> list[ScoredRow]:
     """Read the rows of an experiment, in which a failed metric has no value."""
     # A number in a row of an experiment may be anything, so its columns are other metrics only if they are named.
-    other_columns = _other_columns(rows, () if others is None else others, names)
+    other_columns = _other_columns(rows, () if other_names is None else other_names, names)
     columns = _metric_columns(rows, names, other_columns)
     scored_rows = []
     for fields in rows:
@@ -105,7 +106,7 @@ def read_experiment_rows(
 def _other_columns(
     rows: Sequence[Mapping[str, Any]], requested: Collection[str] | None, names: Sequence[str] | None
 ) -> list[str]:
-    """Return the columns of other metrics."""
+    """Return the columns of other metrics: the requested ones, or all that are not named like a retrieval metric."""
     if requested is not None:
         return _require_columns(rows, requested)
     columns = []
@@ -118,7 +119,7 @@ def _other_columns(
 def _metric_columns(
     rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None, other_columns: Sequence[str]
 ) -> list[str]:
-    """Return the columns of metrics of retrieval."""
+    """Return the columns of metrics of retrieval: the named ones, or all that are named like one."""
     if names is not None:
         for name in names:
             MetricName.parse(name)
@@ -142,6 +143,7 @@ def _require_columns(rows: Sequence[Mapping[str, Any]], names: Collection[str]) 
 
 
 def _find_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the columns that at least one row has, in the order in which they first occur."""
     columns: dict[str, None] = {}
     for row in rows:
         columns.update(dict.fromkeys(row))
@@ -149,7 +151,7 @@ def _find_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _is_metric(column: Any) -> bool:
-    """Return whether metrics of this package write a column so named; aliases such as `success` are other columns."""
+    """Return whether a metric of this package writes a column with this name; no metric writes aliases as `success`."""
     try:
         name = MetricName.parse(column)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""A dataset of ragas that also keeps what its columns cannot hold."""
+"""A dataset of ragas that also keeps the judgments and the retrieved items that its columns cannot hold."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RetrievedDataset(EvaluationDataset):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has more than rows."""
+        """Whether the dataset has its questions and its run, and not only rows."""
         return self.questions is not None and self.run is not None
 
     @overload

@@ -1,4 +1,4 @@
-"""A row of ragas: the fields that metrics read, and how they are read from files."""
+"""Read the fields of a row of ragas that metrics compare, also from files that hold them as text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROW_FIELDS: Mapping[By, tuple[str, str]] = {
 # The columns that may hold the text of a query; the first is that of ragas.
 QUERY_COLUMNS = ("user_input", "query", "question", "text")
 
-# What the text of a collection begins with in a CSV file.
+# The first characters of a list, a tuple, a set or a dict that a CSV file holds as text.
 _LITERAL_STARTS = ("[", "(", "{")
 
 # The longest text that a message shows.
@@ -31,7 +31,7 @@ _MAX_SHOWN_CHARACTERS = 60
 
 
 class Row(NamedTuple):
-    """The fields of a ragas row that a retrieval metric reads; None is absent, [] is nothing."""
+    """The fields of a ragas row that a retrieval metric reads; None if the field is absent, [] if it is empty."""
 
     retrieved_context_ids: Any = None
     reference_context_ids: Any = None
@@ -87,7 +87,7 @@ def get_row_fields(fields: Mapping[str, Any]) -> Row:
 
 
 def read_collection(value: Any, field: str) -> Any:
-    """Return a field that holds a collection; None if it is empty.
+    """Return the collection that a field holds; None if the field is empty.
 
     A CSV file cannot hold lists: `["d1", "d2"]` comes back as the text `"['d1', 'd2']"`, which would be read character
     by character. Such a text is parsed. Any other text is a single id where a list is expected.
@@ -121,7 +121,7 @@ def _parse_collection(text: str, field: str) -> Any:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
         with suppress(ValueError):
-            return json.loads(text)  # such as null, which Python does not know
+            return json.loads(text)  # JSON may hold null, which is no literal of Python
         raise ValueError(
             f"{field} is the text {_shorten(text)}, which cannot be read back as a list: {error}"
         ) from error

@@ -1,4 +1,4 @@
-"""Datasets of Ray: what they are checked for, and how a function is applied to their blocks."""
+"""Check datasets of Ray, and apply functions to their blocks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from ray.data import Dataset
 
-# Processors of a stage that Ray must not fuse with those before it; Ray fuses stages of equal numbers. A fused stage
-# passes on a block emptied by a filter unchanged, with columns that the shuffle does not expect.
+# The number of processors of a stage that Ray must not fuse with the stage before it. Ray fuses stages with equal
+# numbers, and a fused stage passes on a block emptied by a filter with columns that the shuffle does not expect.
 SINGLE_TASK = 0.999
 
 
@@ -28,7 +28,7 @@ def map_blocks(
         fn_kwargs=options,
         num_cpus=num_cpus,
     )
-    mapped.context.raise_original_map_exception = True  # else Ray's own error takes the place of ours
+    mapped.context.raise_original_map_exception = True  # otherwise Ray raises an error of its own instead of ours
     return mapped
 
 

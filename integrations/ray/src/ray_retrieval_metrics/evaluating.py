@@ -1,4 +1,4 @@
-"""Evaluate datasets: bring the rows of a query together, and score block by block."""
+"""Evaluate datasets of Ray: shuffle the rows so that those of a query are together, and score block by block."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ray_retrieval_metrics.judgment_rows import JudgmentRows, JudgmentSource
     from retrieval_metrics.integration_api.batches import RowColumns
 
-# About 50 MB before scoring, and 300 MB during it.
+# How many rows of a run one partition holds: about 50 MB before scoring, and 300 MB during it.
 ROWS_PER_PARTITION = 1_000_000
 
 # The number of queries that an error in a block names.

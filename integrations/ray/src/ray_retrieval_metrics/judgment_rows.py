@@ -1,4 +1,4 @@
-"""Judgments as rows that are shuffled with a run, from datasets and from memory."""
+"""Make the rows of judgments that are shuffled with a run, from datasets and from memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ JudgmentSource: TypeAlias = (
 # The largest number of judgments held by the driver, about 50 MB.
 MAX_JUDGMENTS_IN_MEMORY = 1_000_000
 
-# What fits into 64 bits: at least the negative of it, and less than it.
+# The smallest positive number that does not fit into 64 bits with a sign.
 BEYOND_64_BITS = 2**63
 
 
@@ -51,7 +51,7 @@ class JudgmentRows:
     Attributes:
         rows: A row for each judgment.
         id_types: The types of their ids.
-        judged_queries: The judged queries; None if there are too many judgments to look at them first.
+        judged_queries: The judged queries; None if there are too many judgments to collect them first.
         read_max_grade: Returns the largest grade, for which it may have to read the rows.
         with_groups: Whether they have groups.
     """
@@ -78,7 +78,7 @@ def read_judgments(
     rows = map_blocks(qrels, select_rows, SINGLE_TASK, columns=qrels_columns, row_kind=RowKind.JUDGED)
 
     def read_max_grade() -> float:
-        # From the rows, not from the judgments as given: among texts "9" would be larger than "10".
+        # The rows hold parsed numbers. The given judgments may hold texts, of which "9" is larger than "10".
         if qrels_columns.number is None:
             return 1.0
         return max(float(cast("float", rows.max("number"))), 0.0)
@@ -93,11 +93,12 @@ def read_judgments(
 
 
 def _prepare_in_memory(rows: pa.Table) -> JudgmentRows:
+    """Return judgments whose rows are in memory."""
     import ray
 
     dataset = ray.data.from_arrow(rows)
     id_types = find_id_types(dataset, SELECTED_COLUMNS)
-    if rows["document"].null_count == len(rows):  # every query is judged, and nothing is judged for it
+    if rows["document"].null_count == len(rows):  # no query has a judged document, so the type of ids is unknown
         id_types = replace(id_types, document=None)
     return JudgmentRows(
         dataset,
@@ -111,6 +112,7 @@ def _prepare_in_memory(rows: pa.Table) -> JudgmentRows:
 def _read_in_memory(
     qrels: JudgmentSource, columns: Mapping[str, str | None] | None, allow: str | Collection[str]
 ) -> rm.Qrels:
+    """Return judgments from a path, a file, a table or a mapping; raise if they are judged by pieces."""
     is_path_or_file = isinstance(qrels, (str, bytes, os.PathLike)) or callable(getattr(qrels, "read", None))
     is_table = hasattr(qrels, "columns") or hasattr(qrels, "column_names")
     if is_path_or_file:
@@ -128,6 +130,7 @@ def _read_in_memory(
 
 
 def _qrels_as_rows(qrels: rm.Qrels) -> pa.Table:
+    """Return a row for each judgment, and one for each query without judged documents."""
     _require_64_bits("query", qrels.query_kind, qrels.queries)
     _require_64_bits("document", qrels.document_kind, qrels.documents)
     queries = pa.array(list(qrels.queries))
@@ -157,7 +160,7 @@ def _require_64_bits(role: str, id_type: type | None, ids: Collection[Any]) -> N
 
 
 def _collect_if_few(dataset: Dataset, limit: int) -> pa.Table | None:
-    """Return all rows of a dataset if there are fewer than a limit; otherwise None, after reading little more."""
+    """Return all rows of a dataset if there are fewer than a limit; otherwise None, without reading all of them."""
     tables = list(dataset.limit(limit).iter_batches(batch_size=None, batch_format="pyarrow"))
     n_rows = sum(map(len, tables))
     if not n_rows:

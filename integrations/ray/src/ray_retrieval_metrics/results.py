@@ -1,4 +1,4 @@
-"""Means, intervals and counts from the rows of queries, which stay in the cluster."""
+"""Compute means, intervals and counts from the rows of queries, which stay in the cluster."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def to_evaluation(
     try:
         summaries = _collect_summaries(part_rows)
     except ray.exceptions.RayTaskError as error:
-        # Ray's error begins with the stack of the worker; the message comes after about fifty lines.
+        # Ray's error shows about fifty lines of the worker's stack before the message, so only the message is raised.
         if type(error.cause) in {TypeError, ValueError}:
             raise type(error.cause)(str(error.cause).partition("\n")[0]) from None
         raise

@@ -1,4 +1,4 @@
-"""The rows that are shuffled: retrieved documents, judgments, and what is known of whole queries."""
+"""Make the rows that are shuffled: retrieved documents, judgments, and rows about whole queries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SELECTED_COLUMNS = RowColumns("query", "document", "number", "grade")
 
 
 class RowKind(IntEnum):
-    """What a row is."""
+    """The kind of a shuffled row."""
 
     RETRIEVED = 0
     """A retrieved document."""
@@ -147,16 +147,18 @@ def _require_columns(table: pa.Table, columns: RowColumns, source: str) -> None:
 
 
 def _convert_ids(column: pa.ChunkedArray, expected_type: IdType, source: str) -> pa.ChunkedArray:
-    """Return ids as text or whole numbers; if all are missing, with the type of the other side."""
+    """Return ids as text or whole numbers; a column without any id gets the expected type."""
     if pa.types.is_null(column.type):
         id_type = expected_type
     else:
         id_type = _id_type(column.type)
         if id_type is None:
-            held = "values of several types" if "pickled_object" in str(column.type) else str(column.type)
+            # Ray stores values of several types in one column as pickled objects.
+            is_mixed = "pickled_object" in str(column.type)
+            held_types = "values of several types" if is_mixed else str(column.type)
             raise TypeError(
-                f"ids in {source} must be text or whole numbers, and a column holds {held}; convert it, for example "
-                "with Dataset.map_batches"
+                f"ids in {source} must be text or whole numbers, and a column holds {held_types}; convert it, for "
+                "example with Dataset.map_batches"
             )
     if id_type is not int:
         return _as_text(column)
@@ -191,12 +193,13 @@ def _read_numbers(table: pa.Table, columns: RowColumns, source: str) -> pa.Array
 
 
 def _refuse_row(table: pa.Table, columns: RowColumns, row: int, source: str, complaint: str) -> NoReturn:
+    """Raise an error that shows a row, by its position in the table."""
     names = [name for name in (columns.query, columns.document, columns.number) if name is not None]
     raise ValueError(f"a row of {source} {complaint}: {table.select(names).slice(row, 1).to_pylist()[0]}")
 
 
 def drop_unjudged_rows(rows: pa.Table, judged_queries: ObjectRef[Any]) -> pa.Table:
-    """Return rows of a run with a single row, without a document, for each unjudged query."""
+    """Return the rows of a run in which a single row without a document replaces those of each unjudged query."""
     import ray
 
     is_judged = pc.is_in(rows["query"], value_set=ray.get(judged_queries))

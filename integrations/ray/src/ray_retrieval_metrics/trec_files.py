@@ -1,4 +1,4 @@
-"""Read TREC text as datasets, each file by one task."""
+"""Read files of TREC text as datasets of Ray, each file by one task."""
 
 from __future__ import annotations
 
@@ -59,22 +59,22 @@ def read_qrels(paths: Paths) -> Dataset:
 
 
 def _read_files(paths: Paths, kind: Literal["run", "qrels"]) -> Dataset:
-    if isinstance(paths, (str, os.PathLike)):
-        paths = [paths]
-    files = [os.fspath(path) for path in paths]
-    if not files:
+    path_list = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    file_names = [os.fspath(path) for path in path_list]
+    if not file_names:
         raise ValueError("there is nothing to read: pass at least one path")
-    for path in files:
-        _require_trec_name(path)
+    for file_name in file_names:
+        _require_trec_name(file_name)
     import ray
 
     if not ray.is_initialized():
         start()
-    dataset = ray.data.from_items([{"path": path} for path in files], override_num_blocks=len(files))
+    dataset = ray.data.from_items([{"path": name} for name in file_names], override_num_blocks=len(file_names))
     return map_blocks(dataset, read_trec_tables, kind=kind)
 
 
 def _require_trec_name(path: str) -> None:
+    """Raise if the name of a file is that of another format."""
     file_format = find_format_by_name(path) or "trec"
     if file_format != "trec":
         reader = RAY_READERS.get(file_format, "read_json")
@@ -82,7 +82,7 @@ def _require_trec_name(path: str) -> None:
 
 
 def read_trec_tables(files: pa.Table, kind: Literal["run", "qrels"]) -> Iterator[pa.Table]:
-    """Yield the rows of files in pieces."""
+    """Yield the rows of files in tables of a few megabytes."""
     for path in files["path"].to_pylist():
         for columns in read_trec_blocks(path, kind):
             arrow_columns = {}

@@ -1,4 +1,4 @@
-"""Datasets of LlamaIndex and their judgments."""
+"""Read datasets of LlamaIndex, and convert the judgments in them."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class ExampleDataset(Protocol):
         """The questions with what should be found for them."""
 
 
-def read_dataset_content(dataset: Any) -> Any:
-    """Return the content of a JSON file of either dataset of LlamaIndex; other things as they are."""
+def read_dataset_content(dataset: Dataset) -> Any:
+    """Return the content of the JSON file of a dataset of LlamaIndex; any other dataset as it is."""
     if not isinstance(dataset, (str, Path)):
         return dataset
     try:
@@ -61,13 +61,13 @@ def read_dataset_content(dataset: Any) -> Any:
     return content
 
 
-def get_dataset_mode(dataset: Any) -> RetrievalEvalMode:
+def get_dataset_mode(dataset: object) -> RetrievalEvalMode:
     """Return the mode of a dataset, as in `mode` of EmbeddingQAFinetuneDataset and its JSON: texts or images."""
     mode = None
     if not isinstance(dataset, Mapping):
         if hasattr(dataset, "queries"):
             mode = getattr(dataset, "mode", None)
-    elif "queries" in dataset:  # otherwise it maps query texts to judgments
+    elif "queries" in dataset:  # a mapping without this key maps query texts to judgments
         mode = dataset.get("mode")
     return RetrievalEvalMode.TEXT if mode is None else RetrievalEvalMode(mode)
 
@@ -93,9 +93,9 @@ def match_by_text(dataset: Dataset) -> EvaluationSet:
         {'q': [Text(text='because of that')]}
     """
     content = read_dataset_content(dataset)
-    queries = _get_part(content, "queries")
-    corpus = _get_part(content, "corpus")
-    relevant_docs = _get_part(content, "relevant_docs")
+    queries = _get_mapping(content, "queries")
+    corpus = _get_mapping(content, "corpus")
+    relevant_docs = _get_mapping(content, "relevant_docs")
     texts_by_query: dict[Any, list[Text]] = {}
     for query, relevant_ids in relevant_docs.items():
         for relevant_id in relevant_ids:
@@ -112,17 +112,18 @@ def match_by_text(dataset: Dataset) -> EvaluationSet:
     return EvaluationSet.from_dataset({"queries": queries, "relevant_docs": texts_by_query})
 
 
-def _get_part(dataset: Any, name: str) -> Mapping[Any, Any]:
-    part = dataset.get(name) if isinstance(dataset, Mapping) else getattr(dataset, name, None)
-    if not isinstance(part, Mapping):
+def _get_mapping(dataset: object, name: str) -> Mapping[Any, Any]:
+    """Return a mapping of a dataset by its name, such as its corpus."""
+    mapping = dataset.get(name) if isinstance(dataset, Mapping) else getattr(dataset, name, None)
+    if not isinstance(mapping, Mapping):
         raise TypeError(
-            f"a dataset needs queries, corpus and relevant_docs; {name} of the {type(dataset).__name__} is {part!r}"
+            f"a dataset needs queries, corpus and relevant_docs; {name} of the {type(dataset).__name__} is {mapping!r}"
         )
-    return part
+    return mapping
 
 
 def refuse_nodes(dataset: EvaluationSet) -> None:
-    """Raise if a node is given in place of its id; a node cannot be looked up."""
+    """Raise if the judgments hold a node instead of its id, because nodes cannot be compared."""
     for query, judgments in dataset.qrels.items():
         pending: list[Any] = [judgments]
         while pending:
@@ -137,7 +138,7 @@ def refuse_nodes(dataset: EvaluationSet) -> None:
 
 
 def make_single_question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> EvaluationSet:
-    """Return one question whose id is its text; without ids, the expected texts are its judgments."""
+    """Return a set of one question, whose id is its text, with the expected ids or else the texts as judgments."""
     if not isinstance(query, str):
         raise TypeError(f"the query must be a str, got {query!r}")
     if expected_ids is not None:
@@ -165,7 +166,7 @@ def _to_json_key(entry: Any) -> Any:
 
 
 def list_relevant_ids(judgments: Any) -> list[str]:
-    """Return everything relevant in plain judgments as a flat list, for metrics without grades and groups."""
+    """Return the relevant ids of JSON judgments as a flat list, for metrics without grades and groups."""
     if isinstance(judgments, dict):
         return [str(document_id) for document_id, grade in judgments.items() if grade > 0]
     relevant_ids: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""The RetrieverEvaluator of LlamaIndex with grades, groups and whole datasets, and how it asks."""
+"""A RetrieverEvaluator for LlamaIndex that takes grades, groups and whole datasets."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class EvaluationSetup(StockRetrieverEvaluator):
-    """What a RetrieverEvaluator is told, checked, and how it asks the retriever with it."""
+    """The checked settings of a RetrieverEvaluator, and the functions that ask its retriever."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
@@ -123,7 +123,7 @@ class EvaluationSetup(StockRetrieverEvaluator):
         match: MatchBy | None = None,
         clusters: ClustersBy = "source",
     ) -> NodeScorer:
-        """Return the questions with what this evaluator is told, checked."""
+        """Return what scores the retrieved nodes, after checking the questions against the settings."""
         if self._chooses_ids:
             match = "id"
         elif match is None:
@@ -139,7 +139,7 @@ class EvaluationSetup(StockRetrieverEvaluator):
         )
 
     def _make_functions(self, mode: RetrievalEvalMode, convert: ConvertItems | None = None) -> RetrieverFunctions:
-        """Return how to ask, and for the stages too if these can be converted."""
+        """Return the functions that ask the retriever; with `convert`, they also return the stages."""
         hook = self._find_hook(mode)
         if hook is None:
             return self._make_pipeline(convert).functions
@@ -151,7 +151,7 @@ class EvaluationSetup(StockRetrieverEvaluator):
         return RetrieverFunctions(asynchronous=hook)
 
     def _find_hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
-        """Return the extension point of the host that a subclass overrides, if it does."""
+        """Return the method of LlamaIndex's evaluators that a subclass overrides; None if it overrides none."""
 
         async def retrieve_ids_and_texts(text: str) -> IdsAndTexts:
             ids_and_texts = await self._aget_retrieved_ids_and_texts(text, mode)
@@ -168,13 +168,13 @@ class EvaluationSetup(StockRetrieverEvaluator):
 
     @property
     def _chooses_ids(self) -> bool:
-        """Whether a subclass says itself by which ids nodes are judged."""
+        """Whether a subclass overrides the method that returns the ids by which nodes are judged."""
         return type(self)._aget_retrieved_ids_and_texts is not EvaluationSetup._aget_retrieved_ids_and_texts  # noqa: SLF001  (what subclasses override)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedRetrieval:
-    """How to ask questions, what the core's `retrieve` is told, and what makes a result of the run."""
+    """The functions that ask the retriever, the arguments of `rm.retrieve`, and what makes a result of the run."""
 
     functions: RetrieverFunctions
     retrieve_arguments: dict[str, Any]
@@ -234,7 +234,7 @@ class RetrieverEvaluator(EvaluationSetup):
         match: MatchBy | None = None,
         **kwargs: Any,
     ) -> PreparedRetrieval:
-        """Take the arguments of `evaluate`."""
+        """Check the arguments of `evaluate` before the retriever is asked."""
         _refuse_unknown_arguments(kwargs)
         scorer = self._make_scorer(make_single_question(query, expected_ids, expected_texts), mode, match)
         core_metrics = [metric.spec for metric in self.metrics if isinstance(metric, RetrievalMetric)]
@@ -295,7 +295,7 @@ class RetrieverEvaluator(EvaluationSetup):
         clusters: ClustersBy = "source",
         resume: str | PathLike[str] | None = None,
     ) -> PreparedRetrieval:
-        """Take the arguments of `evaluate_dataset`."""
+        """Check the arguments of `evaluate_dataset` before the retriever is asked."""
         content = read_dataset_content(dataset)
         questions = EvaluationSet.from_dataset(content)
         mode = get_dataset_mode(content)

@@ -1,4 +1,4 @@
-"""Retrievers, nodes and models of LlamaIndex for the core and other integrations."""
+"""Tell the core how to ask retrievers and models of LlamaIndex, and how to read nodes."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ if TYPE_CHECKING:
 
     from retrieval_metrics import Retrieved
 
-# The types of the values that the core asks for.
+# The Python types of the JSON types in the schemas that the core passes to a model.
 VALUE_TYPES: dict[str, Any] = {"string": str, "integer": int, "boolean": bool}
 LIST_TYPES: dict[str, Any] = {"string": list[str], "integer": list[int]}
 
 
-def _resolve_retriever(retriever: Any) -> RetrieverFunctions | None:
+def _resolve_retriever(retriever: object) -> RetrieverFunctions | None:
+    """Return the functions that ask a retriever, an engine, a workflow or an agent; None for other objects."""
     if resolve_retriever(retriever) is None:
         return None
-    return RetrieverPipeline(retriever, convert=_convert_items, always_records_retrieval=False).functions
+    return RetrieverPipeline(retriever, convert=_convert_answer, always_records_retrieval=False).functions
 
 
-def _convert_items(answer: Any) -> list[Retrieved]:
+def _convert_answer(answer: object) -> list[Retrieved]:
     """Return what a retriever, an engine, a workflow or an agent found, as items."""
     return convert_items(find_agent_nodes(answer))
 
 
-def _resolve_model(model: Any) -> RetrieverFunctions | None:
+def _resolve_model(model: object) -> RetrieverFunctions | None:
+    """Return the functions that ask a model; None for other objects."""
     if not isinstance(model, LLM):
         return None
 
@@ -68,10 +70,10 @@ def _find_function_caller(model: LLM, schema: dict[str, Any] | None) -> Function
 
 
 def _read_tool_call(model: FunctionCallingLLM, answer: ChatResponse) -> str:
-    """Return what a model called its tool with."""
+    """Return the arguments of a model's tool call as JSON, or its text if it called no tool."""
     calls = model.get_tool_calls_from_response(answer, error_on_no_tool_call=False)
     if not calls:
-        # A model that calls nothing has replied in words, in which the core looks for the object.
+        # The core looks for the JSON object in the text.
         return answer.message.content or ""
     return json.dumps(calls[0].tool_kwargs, ensure_ascii=False)
 
@@ -97,7 +99,7 @@ def _property_type(schema: dict[str, Any]) -> Any:
 HOST = HostAdapter(
     name="llama-index",
     resolve_retriever=_resolve_retriever,
-    convert_items=_convert_items,
+    convert_items=_convert_answer,
     model=_resolve_model,
     documents=convert_items,
 )

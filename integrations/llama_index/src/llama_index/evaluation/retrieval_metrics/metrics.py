@@ -35,7 +35,7 @@ class RetrievalMetric(BaseRetrievalMetric):
         spec: The metric of the core.
     """
 
-    model_config = ConfigDict(extra="forbid")  # a metric is its name: `k` and the rest are part of that
+    model_config = ConfigDict(extra="forbid")  # the name holds all options, such as `k`
 
     metric_name: ClassVar[str]
     spec: ClassVar[Metric]
@@ -152,8 +152,8 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
         )
     metric_by_name: dict[str, BaseRetrievalMetric] = {}
     for name in names:
-        core_metric = metric(name)
-        metric_by_name[core_metric.metric_name] = core_metric
+        host_metric = metric(name)
+        metric_by_name[host_metric.metric_name] = host_metric
     if not metric_by_name:
         raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")
     return list(metric_by_name.values())
@@ -184,15 +184,15 @@ def require_known_grade_scale(metrics: Iterable[Metric], judgments: Judgments) -
     require_known_scale(metrics, "one query", "write it into the name: {name}(max_grade=3)", judgments)
 
 
-def require_metrics(metrics: Any) -> None:
-    """Raise unless metrics are a non-empty list without names."""
+def require_metrics(metrics: object) -> None:
+    """Raise unless an argument is a list of at least one metric; a name is not a metric."""
     if not isinstance(metrics, (list, tuple)) or not metrics:
         raise ValueError(f"metrics must be a list of at least one metric, got {metrics!r}")
-    for name in metrics:
-        if isinstance(name, (str, Metric)):
+    for entry in metrics:
+        if isinstance(entry, (str, Metric)):
             raise ValueError(
-                f"metrics holds the name {str(name)!r}; write RetrieverEvaluator.from_metric_names([...]), or "
-                f"metrics=[metric({str(name)!r})]"
+                f"metrics holds the name {str(entry)!r}; write RetrieverEvaluator.from_metric_names([...]), or "
+                f"metrics=[metric({str(entry)!r})]"
             )
 
 

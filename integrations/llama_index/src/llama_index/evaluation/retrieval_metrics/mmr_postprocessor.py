@@ -1,4 +1,4 @@
-"""Maximal marginal relevance for the nodes of any retriever."""
+"""A postprocessor that orders the nodes of any retriever by maximal marginal relevance."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class MMRPostprocessor(BaseNodePostprocessor):
         return self._rerank(nodes, node_vectors.complete(nodes, vector_by_text), query_bundle, query_vector)
 
     def _look_up_vectors(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> _NodeVectors:
-        """Return the vectors that the nodes have, with the texts of nodes and query that have none."""
+        """Return the known vectors of the nodes, and the texts of nodes and query that are still to be embedded."""
         known_vectors = self._find_known_vectors(nodes)
         node_vectors = _NodeVectors(known_vectors, queries_to_embed=self._list_missing_queries(query_bundle))
         for node_with_score, vector in zip(nodes, known_vectors, strict=True):
@@ -180,13 +180,13 @@ class MMRPostprocessor(BaseNodePostprocessor):
         return Settings.embed_model if self.embed_model is None else self.embed_model
 
     def _find_model(self, node_vectors: _NodeVectors) -> Any:
-        """Return the model if anything is to be embedded; the one in Settings is created when it is first read."""
+        """Return the model if anything is to be embedded, because reading the one in Settings creates it."""
         if node_vectors.texts_to_embed or node_vectors.queries_to_embed:
             return self._model
         return None
 
     def embeds_query_with(self, model: BaseEmbedding) -> bool:
-        """Whether a query without a vector is embedded with this model."""
+        """Return whether a query without a vector is embedded with this model."""
         return self.relevance == "query" and self._model is model
 
     def _list_missing_queries(self, query_bundle: QueryBundle | None) -> list[str]:
@@ -208,8 +208,8 @@ class MMRPostprocessor(BaseNodePostprocessor):
         query_vector: Vector | None,
     ) -> list[NodeWithScore]:
         top_n = len(nodes) if self.top_n is None else self.top_n
-        start = ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=top_n, model_name=self.class_name())
-        dispatcher.event(start)
+        start_event = ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=top_n, model_name=self.class_name())
+        dispatcher.event(start_event)
         payload: dict[str, Any] = {
             EventPayload.NODES: nodes,
             EventPayload.MODEL_NAME: self.class_name(),
@@ -242,7 +242,7 @@ class _NodeVectors:
     queries_to_embed: list[str] = field(default_factory=list)
 
     def complete(self, nodes: Sequence[NodeWithScore], vector_by_text: Mapping[str, Vector]) -> list[Vector]:
-        """Return the vectors of all nodes if one model can have made them."""
+        """Return the vectors of all nodes; raise if they differ in length, because one model has to have made them."""
         vectors = []
         for node_with_score, vector in zip(nodes, self.known_vectors, strict=True):
             vectors.append(vector_by_text[_embedded_text(node_with_score)] if vector is None else vector)
@@ -275,8 +275,8 @@ def _load_model(data: Mapping[str, Any]) -> BaseEmbedding:
     return model
 
 
-async def embed_query(query: QueryBundle, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor]) -> None:
-    """Put the vector of a query into its bundle if the retriever and an MMR would both compute it with one model."""
+async def embed_query(query: QueryBundle, retriever: object, postprocessors: Sequence[BaseNodePostprocessor]) -> None:
+    """Put the vector of a query into its bundle if the retriever and MMR would both compute it with the same model."""
     # Asynchronous retrievers do not put the vector into the bundle, so a postprocessor would not find it there.
     model = getattr(retriever, "_embed_model", None)
     if model is None or query.embedding is not None:
@@ -288,6 +288,7 @@ async def embed_query(query: QueryBundle, retriever: Any, postprocessors: Sequen
 
 
 def _embedded_text(node_with_score: NodeWithScore) -> str:
+    """Return the text of a node that an embedding model reads."""
     return str(node_with_score.node.get_content(metadata_mode=MetadataMode.EMBED))
 
 

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from retrieval_metrics import EvaluationSet, Metric, Retrieved, RetrievedRun
     from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, QueryId, QueryScore
 
-# Metrics of LlamaIndex that use no judgments.
+# Metrics of LlamaIndex that read only texts and no judgments.
 METRICS_OF_TEXTS = (CohereRerankRelevancyMetric,)
 
 
 class NodeScorer:
-    """Questions and the metrics of an evaluator, checked before anything is retrieved; scores the nodes retrieved."""
+    """Scores the nodes retrieved for questions; questions and metrics are checked before anything is retrieved."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class NodeScorer:
         )
 
     def score_one_query(self, run: RetrievedRun, *, expected_texts: list[str] | None) -> RetrieverEvalResult:
-        """Return the result of a single query, whose id is its text; without the warnings that concern a whole run."""
+        """Return the result of a single query, without the warnings that concern a whole run."""
         scores = self._task.query_scores(run) if self._core_metrics else {}
         (result,) = self._make_results(run, scores, expected_texts=expected_texts)
         result.query_id = None
@@ -104,7 +104,7 @@ class NodeScorer:
         expected_texts: list[str] | None = None,
         errors: dict[QueryId, Exception] | None = None,
     ) -> list[RetrieverEvalResult]:
-        """Return a result per query; errors of LlamaIndex's metrics are collected if there is a dict for them."""
+        """Return a result per query; errors of LlamaIndex's metrics are added to `errors`, or raised if it is None."""
         qrels: Mapping[Any, Any] = self._questions.qrels
         results = []
         for query, text in self._texts.items():
@@ -152,13 +152,13 @@ class NodeScorer:
 
 
 def get_match_key(match: MatchBy) -> Callable[[Retrieved], DocumentId | None]:
-    """Return the function that returns what is compared with the ids of the judgments."""
+    """Return the function that returns the id of an item that is compared with the judgments."""
     matching = match if isinstance(match, Matching) else Matching(by=match)
     return matching.key
 
 
 def list_match_ids(items: Sequence[Retrieved], match_key: Callable[[Retrieved], DocumentId | None]) -> list[str]:
-    """Return what items are judged by, as text; where a node lacks it, the id of the node."""
+    """Return the ids by which items are judged, as text; the id of the node if an item has no such id."""
     ids = []
     for item in items:
         match_id = match_key(item)

@@ -1,9 +1,9 @@
-"""Nodes of LlamaIndex as items of the core: their ids, texts, places and scores."""
+"""Convert nodes of LlamaIndex to items of the core, with their ids, texts, places and scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.schema import BaseNode, Document, ImageNode, MetadataMode, NodeWithScore, TextNode
@@ -23,7 +23,7 @@ class IdsAndTexts(NamedTuple):
 
 
 def document_id(scored: NodeWithScore) -> str | None:
-    """Return the id of the document that a node was cut from; a document is its own."""
+    """Return the id of the document that a node was cut from; of a document, its own id."""
     node = scored.node
     return node.node_id if isinstance(node, Document) else node.ref_doc_id
 
@@ -37,7 +37,7 @@ def as_retrieved(scored: NodeWithScore, name_document: NameDocument = document_i
     """
     node = scored.node
     text = node_text(scored)
-    start, end = _find_offsets(node, text)
+    offsets = _find_offsets(node, text)
     # A document is its own source. Nothing says whether the offsets of a node are those in its document: after a second
     # parser, they are those in a section, while the node still names the document.
     offsets_unverified = not isinstance(node, Document)
@@ -45,29 +45,36 @@ def as_retrieved(scored: NodeWithScore, name_document: NameDocument = document_i
         node.node_id,
         text,
         name_document(scored),
-        start,
-        end,
+        offsets.start,
+        offsets.end,
         finite_score_or_none(scored.score),
         node.metadata,
         offsets_unverified=offsets_unverified,
     )
 
 
-def _find_offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:
-    """Return start and end in the document that a node was cut from; None if they are unknown."""
+class _Offsets(NamedTuple):
+    """Where a node begins and ends in the document that it was cut from; None where that is unknown."""
+
+    start: int | None
+    end: int | None
+
+
+def _find_offsets(node: BaseNode, text: str) -> _Offsets:
+    """Return the offsets of a node in the document that it was cut from."""
     if isinstance(node, Document):
-        return 0, len(text)  # a document is its own source, from its first character
+        return _Offsets(0, len(text))  # a document is its own source, from its first character
     start = getattr(node, "start_char_idx", None)
     if start is None or start < 0:
-        return None, None
+        return _Offsets(None, None)
     end = getattr(node, "end_char_idx", None)
     # A node cut from another one, as by the HierarchicalNodeParser, has its place in that one, not in the document.
     if (end is not None and end < start) or node.parent_node is not None:
-        return None, None
-    return start, end
+        return _Offsets(None, None)
+    return _Offsets(start, end)
 
 
-def get_nodes(answer: Any) -> list[NodeWithScore]:
+def get_nodes(answer: object) -> list[NodeWithScore]:
     """Return the nodes of an answer: a list of nodes, with or without scores, or a response with `source_nodes`."""
     nodes = as_list_of(
         getattr(answer, "source_nodes", answer),
@@ -77,18 +84,18 @@ def get_nodes(answer: Any) -> list[NodeWithScore]:
     return [node if isinstance(node, NodeWithScore) else NodeWithScore(node=node) for node in nodes]
 
 
-def convert_items(answer: Any) -> list[Retrieved]:
+def convert_items(answer: object) -> list[Retrieved]:
     """Return the nodes of an answer, or documents and nodes of a parser, as items with their own ids."""
     return [as_retrieved(scored) for scored in get_nodes(answer)]
 
 
 def convert_nodes(
-    nodes: Any, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT, name_document: NameDocument = document_id
+    answer: object, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT, name_document: NameDocument = document_id
 ) -> list[Retrieved]:
-    """Return retrieved nodes that count in a mode as items of the core, in their order."""
-    if isinstance(nodes, IdsAndTexts):
-        return [Retrieved(node_id, text=text) for node_id, text in zip(nodes.ids, nodes.texts, strict=True)]
-    counted_nodes = select_mode(get_nodes(nodes), mode)
+    """Return the nodes of an answer that count in a mode, as items of the core in their order."""
+    if isinstance(answer, IdsAndTexts):
+        return [Retrieved(node_id, text=text) for node_id, text in zip(answer.ids, answer.texts, strict=True)]
+    counted_nodes = select_mode(get_nodes(answer), mode)
     return [as_retrieved(scored, name_document) for scored in counted_nodes]
 
 

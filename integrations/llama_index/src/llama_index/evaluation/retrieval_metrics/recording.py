@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class RecordingOptions(TypedDict, total=False):
-    """What the core's `read_traces` is told of searches, contexts and citations."""
+    """The options of the core's `read_traces` for searches, contexts and citations."""
 
     citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None
     tools: str | Collection[str]
@@ -75,12 +75,12 @@ def record(**settings: Unpack[RecordingOptions]) -> Iterator[TraceRecording]:
         dispatcher.span_handlers.remove(spans)
 
 
-def find_agent_nodes(answer: Any) -> list[NodeWithScore]:
-    """Return the nodes of an answer; of an agent, what its tools found, the first node of each call first.
+def find_agent_nodes(answer: object) -> list[NodeWithScore]:
+    """Return the nodes of an answer; of an agent, those that its tools returned, the first node of each call first.
 
     Raises:
         TypeError: If the tools of an agent returned texts.
-        RuntimeError: If all of its tools failed, with the error of the last: an outage is no bad retrieval.
+        RuntimeError: If all of its tools failed, with the error of the last, because an outage is not a bad retrieval.
     """
     if not isinstance(answer, AgentOutput):
         return get_nodes(answer)
@@ -114,16 +114,17 @@ def find_agent_nodes(answer: Any) -> list[NodeWithScore]:
 
 
 def _find_output_nodes(output: Any) -> list[NodeWithScore] | None:
-    """Return the nodes in what a tool returned; None if it returned something else."""
+    """Return the nodes in the output of a tool; None if it holds something else."""
+    nodes = output
     if isinstance(output, Response) or hasattr(output, "source_nodes"):
-        output = output.source_nodes
-    if isinstance(output, list) and all(isinstance(node, NodeWithScore) for node in output):
-        return output
+        nodes = output.source_nodes
+    if isinstance(nodes, list) and all(isinstance(node, NodeWithScore) for node in nodes):
+        return nodes
     return None
 
 
 class _SpanRecorder(BaseSpanHandler[Any]):
-    """Notes where spans begin and end, and which of them are tools."""
+    """Records where spans begin and end, and which of them are tools."""
 
     _recording: TraceRecording = PrivateAttr()
     _call_by_span: dict[str, str] = PrivateAttr(default_factory=dict)
@@ -147,7 +148,7 @@ class _SpanRecorder(BaseSpanHandler[Any]):
         tags: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        """Note that a span began."""
+        """Record the start of a span."""
         del tags, kwargs
         name = id_.partition("-")[0]
         if isinstance(instance, BaseTool) and name.endswith(("call", "__call__")):
@@ -157,7 +158,7 @@ class _SpanRecorder(BaseSpanHandler[Any]):
             self._recording.start(id_, parent_span_id, "tool", str(instance.metadata.name), arguments, call=call)
             return
         self._recording.start(id_, parent_span_id, "other", name, None)
-        # The steps of an agent: first what its model asked for, in the order of its message, then a step for each call.
+        # An agent has a step with the message of its model, and then a step for each tool call in that message.
         event = bound_args.arguments.get("ev")
         if isinstance(event, AgentOutput):
             self._note_message(id_, parent_span_id, _message_content(event))
@@ -165,7 +166,7 @@ class _SpanRecorder(BaseSpanHandler[Any]):
             self._call_by_span[id_] = event.tool_id
 
     def _note_message(self, span: str, agent: str | None, message: dict[str, Any]) -> None:
-        """Note what the last model of an agent said, where the agent shows it; for an untold model, its span does."""
+        """Record the message of an agent as the output of its last model, or of this span if no model was recorded."""
         models = self._find_models(agent)
         if models and models[-1] not in self._spans_with_message:
             span = models[-1]
@@ -173,7 +174,7 @@ class _SpanRecorder(BaseSpanHandler[Any]):
         self._recording.change(span, kind="model", output=message)
 
     def _find_models(self, agent: str | None) -> list[str]:
-        """Return the spans of models inside that of an agent."""
+        """Return the ids of the spans of models inside the span of an agent."""
         parents = {span["span"]: span["parent"] for span in self._recording.spans}
         models = []
         for span in self._recording.spans:
@@ -189,7 +190,7 @@ class _SpanRecorder(BaseSpanHandler[Any]):
     def prepare_to_exit_span(
         self, id_: str, bound_args: inspect.BoundArguments, instance: Any = None, result: Any = None, **kwargs: Any
     ) -> None:
-        """Note that a span ended, and what a tool returned."""
+        """Record the end of a span, and the output of a tool."""
         del bound_args, kwargs
         if not isinstance(instance, BaseTool) or not hasattr(result, "raw_output"):
             self._recording.end(id_)
@@ -207,13 +208,13 @@ class _SpanRecorder(BaseSpanHandler[Any]):
         err: BaseException | None = None,
         **kwargs: Any,
     ) -> None:
-        """Note that a span failed."""
+        """Record the error of a span."""
         del bound_args, instance, kwargs
         self._recording.end(id_, error="failed" if err is None else f"{type(err).__name__}: {err}")
 
 
 def _message_content(event: AgentOutput) -> dict[str, Any]:
-    """Return what a model said, with the tools that it called."""
+    """Return the message of a model, with its tool calls."""
     calls = []
     for call in event.tool_calls:
         calls.append({"id": call.tool_id, "name": call.tool_name, "args": call.tool_kwargs})
@@ -221,7 +222,7 @@ def _message_content(event: AgentOutput) -> dict[str, Any]:
 
 
 class _EventRecorder(BaseEventHandler):
-    """Notes what retrievers were asked and found, and what models read and said."""
+    """Records the queries and nodes of retrievers, and the inputs and outputs of models."""
 
     _recording: TraceRecording = PrivateAttr()
 

@@ -1,4 +1,4 @@
-"""Metrics of the core registered by name in LlamaIndex, for `RetrieverEvaluator.from_metric_names`."""
+"""Register metrics of the core by name in LlamaIndex, so that its own `RetrieverEvaluator` finds them."""
 
 from __future__ import annotations
 

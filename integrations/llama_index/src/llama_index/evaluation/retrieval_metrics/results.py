@@ -91,7 +91,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         return result
 
     def _with_results(self, results: Sequence[RetrieverEvalResult]) -> DatasetResult:
-        """Return a result that has only some of the queries."""
+        """Return the result of some of the queries."""
         queries = {result.query_id for result in results}
         evaluation = None
         if self._evaluation is not None and queries:
@@ -139,7 +139,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         return means
 
     def _defined_values(self) -> dict[str, list[float]]:
-        """Return the values of each metric, of the queries where it is defined."""
+        """Return the values of each metric, by name, of the queries for which it is defined."""
         values_by_query = [result.metric_vals_dict for result in self]
         values_by_name = {}
         for name in self._names:
@@ -240,7 +240,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         return cls(results, evaluation, errors, seconds=seconds, names=names, host_names=host_names)
 
     def _tables(self) -> list[Table]:
-        """Return what is shown below the table of the core."""
+        """Return the tables that are shown below the table of the core."""
         tables = []
         names = self._names if self._evaluation is None else self._host_names
         if names and len(self):
@@ -254,6 +254,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         return tables
 
     def _failure_notes(self) -> list[str]:
+        """Return a note on each metric of LlamaIndex that failed for some queries."""
         notes = []
         for name in self._host_names:
             failed = [result for result in self if name not in result.metric_dict]

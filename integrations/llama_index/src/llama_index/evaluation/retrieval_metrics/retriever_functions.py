@@ -1,4 +1,4 @@
-"""How the text of a query is asked of retrievers, engines, workflows and agents of LlamaIndex."""
+"""Find the functions that ask a retriever, an engine, a workflow or an agent of LlamaIndex."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 
     from llama_index.core.schema import NodeWithScore
 
-# What lets the store of an index look at more nodes.
+# The option that lets the store of an index examine more nodes, for messages.
 CANDIDATE_OPTION = "vector_store_kwargs={...}, as your store names it"
 
 
-def resolve_retriever(retriever: Any) -> RetrieverFunctions | None:
-    """Return how a query text is asked of what returns nodes or a response with `source_nodes`; None for a function."""
-    # An agent is asked with `user_msg=`; of what its tools found, the first of each call comes first. A chat engine
-    # answers each question as the first of a new conversation; its memory does not change. A workflow is run with
-    # `query=`; wrap a workflow with other arguments in a function.
+def resolve_retriever(retriever: object) -> RetrieverFunctions | None:
+    """Return the functions that ask a retriever of LlamaIndex with the text of a query; None for other objects.
+
+    An agent is asked with `user_msg=`, and a workflow is run with `query=`. A chat engine answers each question as the
+    first of a new conversation, and its memory does not change.
+    """
     if isinstance(retriever, BaseRetriever):
         return _resolve_base_retriever(retriever)
     if isinstance(retriever, BaseQueryEngine):
@@ -56,7 +57,7 @@ def _resolve_base_retriever(retriever: BaseRetriever) -> RetrieverFunctions:
 
 
 def _find_n_requested(retriever: BaseRetriever) -> int | None:
-    """Return how many nodes the store of an index is asked for; other modes than the default may return fewer."""
+    """Return how many nodes the store of an index is asked for; None for modes in which it may return fewer."""
     if not isinstance(retriever, VectorIndexRetriever):
         return None
     if retriever._vector_store_query_mode != "default":  # noqa: SLF001  (public nowhere)
@@ -81,7 +82,10 @@ def _copy_with_own_memory(engine: BaseChatEngine) -> BaseChatEngine:
 
 
 class _AgentAnswer:
-    """What an agent answered; its nodes are looked for where they are read, so that a wrong agent is asked once."""
+    """The answer of an agent, whose nodes are looked for when they are read.
+
+    An agent whose tools return no nodes raises then, and not while it is asked, so it is not asked again.
+    """
 
     def __init__(self, answer: Any) -> None:
         self._answer = answer
@@ -100,16 +104,17 @@ async def _run_workflow(workflow: Workflow, text: str) -> Any:
 
 
 def is_only_synchronous(retriever: BaseRetriever) -> bool:
-    """Whether `aretrieve` would compute on the event loop, because only `_retrieve` is implemented."""
+    """Return whether `aretrieve` would block the event loop, because only `_retrieve` is implemented."""
     # The host wraps some methods for tracing at each access, so the wrapped methods are compared.
-    return all(
-        inspect.unwrap(getattr(type(retriever), name)) is inspect.unwrap(getattr(BaseRetriever, name))
-        for name in ("_aretrieve", "aretrieve")
-    )
+    for name in ("_aretrieve", "aretrieve"):
+        method = inspect.unwrap(getattr(type(retriever), name))
+        if method is not inspect.unwrap(getattr(BaseRetriever, name)):
+            return False
+    return True
 
 
 def is_asynchronous(ask: Callable[[str], Any]) -> bool:
-    """Whether a function returns a coroutine: it is then called on the event loop and not in a thread."""
+    """Return whether a function returns a coroutine, so that it is called on the event loop and not in a thread."""
     function = ask.func if isinstance(ask, partial) else ask
     call_method = getattr(type(function), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
     return inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(call_method)

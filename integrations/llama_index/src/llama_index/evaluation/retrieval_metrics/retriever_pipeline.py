@@ -1,4 +1,4 @@
-"""A retriever and its postprocessors asked one question, with the stages on the way to the answer."""
+"""Ask a retriever and its postprocessors a question, and record the nodes after each of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class RetrieverPipeline:
-    """A retriever and its postprocessors; with a function that converts nodes, also the stages on the way."""
+    """A retriever and its postprocessors; with a function that converts nodes, it returns the stages too."""
 
     def __init__(
         self,
@@ -40,7 +40,14 @@ class RetrieverPipeline:
         *,
         always_records_retrieval: bool = True,
     ) -> None:
-        """Take what is asked; by default, retrieval is a stage even if there is no other one."""
+        """Set what is asked.
+
+        Args:
+            retriever: What returns nodes, or a response with nodes.
+            postprocessors: Applied to the nodes, in order.
+            convert: Converts nodes to items of the core; None returns the nodes of the last stage alone.
+            always_records_retrieval: Whether retrieval is a stage even if it is the only one.
+        """
         self._retriever = retriever
         self._takes_bundles = isinstance(retriever, BaseRetriever)
         self._postprocessors = postprocessors
@@ -49,7 +56,10 @@ class RetrieverPipeline:
 
     @property
     def functions(self) -> RetrieverFunctions:
-        """What retrieves and postprocesses; the asynchronous function of a synchronous retriever is for a thread."""
+        """The functions that retrieve and postprocess.
+
+        The asynchronous function of a synchronous retriever is called in a thread, and what it returns is awaited.
+        """
         functions = resolve_retriever(self._retriever) or RetrieverFunctions(self._retriever)
         synchronous = partial(self._run, functions.prefer_sync)
         ask = functions.prefer_async
@@ -72,11 +82,11 @@ class RetrieverPipeline:
         return None if self._convert is None else StageRecorder(self._convert, self._retriever)
 
     def _make_input(self, query: QueryBundle) -> QueryBundle | str:
-        """Return the bundle for a retriever, so that a vector put into it there is not computed again."""
+        """Return the bundle for a retriever, which keeps the vector that it computes there, and the text for others."""
         return query if self._takes_bundles else query.query_str
 
     def _has_only_answer(self, recorder: StageRecorder | None) -> bool:
-        """Return whether the answer of the retriever is all there is to tell."""
+        """Return whether no stage is recorded beside the answer of the retriever."""
         if self._postprocessors:
             return False
         return recorder is None or not (self._always_records_retrieval or recorder.has_stages)

@@ -1,4 +1,4 @@
-"""Names of the documents that nodes were cut from, as spans and judgments refer to them."""
+"""Name the documents that nodes were cut from, as spans and judgments refer to them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def resolve_source(source: Source) -> NameDocument:
 def resolve_judged_source(
     task: EvaluationTask, questions: EvaluationSet, match: MatchBy, source: Source
 ) -> NameDocument:
-    """Return what names a node's document; it raises where a random id would be compared with judged names."""
+    """Return the function that names a node's document; it raises if a random id would meet judged names."""
     name_document = _require_one_document_per_name(source, task.sources)
     match_by = match.by if isinstance(match, Matching) else match
     if match_by != "source" or source != "ref_doc_id" or task.qrels.document_kind is None:
@@ -72,6 +72,7 @@ def resolve_judged_source(
 
 
 def _is_random(name: str) -> bool:
+    """Return whether a name is a UUID, as readers make up for the id of a document at every load."""
     try:
         return str(UUID(name)) == name.lower()
     except ValueError:
@@ -93,20 +94,21 @@ def _refuse_random_name(scored: NodeWithScore, name: str, judged_names: Collecti
 
 
 def _require_one_document_per_name(source: Source, judged_names: Collection[str]) -> NameDocument:
-    """Return the function of `resolve_source`, which raises once two documents have one name that spans refer to."""
+    """Return the function of `resolve_source`; it raises if two documents share a name that spans refer to."""
     name_document = resolve_source(source)
     id_by_name: dict[str, str | None] = {}
 
     def name_one_document(scored: NodeWithScore) -> str | None:
         name = name_document(scored)
         if name is not None and name in judged_names:
-            this_id = document_id(scored)
-            first_id = id_by_name.setdefault(name, this_id)
-            if first_id != this_id:
+            node_document_id = document_id(scored)
+            known_id = id_by_name.setdefault(name, node_document_id)
+            if known_id != node_document_id:
                 raise ValueError(
-                    f"the documents {first_id!r} and {this_id!r} are both named {name!r} by source={source!r}, as the "
-                    f"pages of one file are, so a span of {name!r} could mean either; name the document of a span by "
-                    "its doc_id and pass source='ref_doc_id', or use a function that tells pages apart: "
+                    f"the documents {known_id!r} and {node_document_id!r} are both named {name!r} by "
+                    f"source={source!r}, as the pages of one file are, so a span of {name!r} could mean either; name "
+                    "the document of a span by its doc_id and pass source='ref_doc_id', or use a function that tells "
+                    "pages apart: "
                     "source=lambda node: f\"{node.metadata['file_name']}#{node.metadata['page_label']}\""
                 )
         return name
@@ -145,7 +147,7 @@ def source_text_by_name(documents: Iterable[Document], source: Source = "ref_doc
 
 
 def read_source_texts(documents: LoadedDocuments | None, source: Source) -> Mapping[str, str] | None:
-    """Return the texts of documents by name; None, or a mapping of names to texts, as it is."""
+    """Return the texts of documents by name; a mapping of names to texts, or None, is returned as it is."""
     if documents is None or isinstance(documents, Mapping):
         return documents
     return source_text_by_name(documents, source)

@@ -1,4 +1,4 @@
-"""What retrievers and postprocessors hold while one question is asked, from LlamaIndex's instrumentation."""
+"""Record the nodes that retrievers and postprocessors return for one question, from LlamaIndex's instrumentation."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from retrieval_metrics import Retrieved
 
-# The stage after retrieval.
+# The name of the stage after retrieval.
 RETRIEVED_STAGE = "retrieved"
 
-# The methods that return nodes; what a postprocessor inherits calls one of them.
+# The methods whose results are stages; the public methods of a postprocessor call one of the private ones.
 STAGE_METHODS = ("retrieve", "aretrieve", "_postprocess_nodes", "_apostprocess_nodes")
 
 
 @dataclass(slots=True)
 class _Span:
-    """A call inside the one that is asked, and what it returned if it is a stage."""
+    """A call while a question is asked; if it is a stage, with its name and its items."""
 
     parent: str | None
     name: str = ""
@@ -44,18 +44,24 @@ class _NotedStage:
 
 
 class StageRecorder:
-    """The stages of one question: inside a `with` statement those of the retriever, and those noted after it."""
+    """Records the stages of one question.
 
-    def __init__(self, convert: Callable[[Any], list[Retrieved]], retriever: Any) -> None:
-        """Take what converts nodes, at once, because the next stage may change them, and what is asked."""
+    Those inside the retriever are recorded in a `with` statement, those after it by `note`.
+    """
+
+    def __init__(self, convert: Callable[[Any], list[Retrieved]], retriever: object) -> None:
+        """Set the function that converts nodes, and the retriever that is asked.
+
+        Nodes are converted as soon as a stage returns them, because the next stage may change them.
+        """
         self._convert = convert
         self._retriever = retriever
         self._spans: dict[str, _Span] = {}
         self._noted_stages: list[_NotedStage] = []
         self._error: Exception | None = None
 
-    def note(self, name: str, nodes: Any) -> None:
-        """Keep the nodes after a stage; what an engine hands on as its last stage left it is no stage of its own."""
+    def note(self, name: str, nodes: object) -> None:
+        """Record the nodes after a stage, unless an engine returned those of its last inner stage unchanged."""
         items = self._convert(nodes)
         if name == RETRIEVED_STAGE and not isinstance(self._retriever, BaseRetriever):
             inner_rankings = list(self._inner_stages().values())
@@ -64,11 +70,12 @@ class StageRecorder:
         self._noted_stages.append(_NotedStage(name, items))
 
     def start(self, span_id: str, parent: str | None) -> None:
-        """Note that a span began."""
+        """Record the start of a span."""
         self._spans[span_id] = _Span(parent)
 
-    def end(self, span_id: str, instance: Any, nodes: Any) -> None:
-        """Note what a span returned, if it is that of a stage inside what is asked."""
+    def end(self, span_id: str, instance: object, nodes: object) -> None:
+        """Record the nodes that a span returned, if it is a stage inside the retriever."""
+        # The id of a span is `Class.method-<random id>`.
         method = span_id.partition("-")[0].partition(".")[2]
         if span_id not in self._spans or method not in STAGE_METHODS:
             return
@@ -87,12 +94,12 @@ class StageRecorder:
 
     @property
     def has_stages(self) -> bool:
-        """Whether the retriever has told anything."""
+        """Whether a stage inside the retriever was recorded."""
         return len(self._inner_stages()) > 0
 
     @property
     def stages(self) -> StageRankings:
-        """What was told and noted, in order."""
+        """The stages inside the retriever and those after it, in order."""
         stages = self._inner_stages()
         for stage in self._noted_stages:
             stages[numbered(stage.name, stages)] = stage.items
@@ -121,7 +128,7 @@ _RECORDER: ContextVar[StageRecorder | None] = ContextVar("stage recorder", defau
 
 
 class _SpanListener(BaseSpanHandler[Any]):
-    """Hands each span to the question that is asked in its context."""
+    """Passes each span to the recorder of the question that is asked in its context."""
 
     @classmethod
     def class_name(cls) -> str:
@@ -137,7 +144,7 @@ class _SpanListener(BaseSpanHandler[Any]):
         tags: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        """Note that a span began."""
+        """Tell the recorder that a span began."""
         del bound_args, instance, tags, kwargs
         recorder = _RECORDER.get()
         if recorder is not None:
@@ -146,7 +153,7 @@ class _SpanListener(BaseSpanHandler[Any]):
     def prepare_to_exit_span(
         self, id_: str, bound_args: Any, instance: Any = None, result: Any = None, **kwargs: Any
     ) -> None:
-        """Note what it returned."""
+        """Tell the recorder what a span returned."""
         del bound_args, kwargs
         recorder = _RECORDER.get()
         if recorder is not None:
@@ -155,7 +162,7 @@ class _SpanListener(BaseSpanHandler[Any]):
     def prepare_to_drop_span(
         self, id_: str, bound_args: Any, instance: Any = None, err: Any = None, **kwargs: Any
     ) -> None:
-        """Do nothing: a stage that failed holds nothing."""
+        """Do nothing: a stage that failed returned no nodes."""
 
 
 _LISTENER = _SpanListener()
@@ -164,7 +171,7 @@ _n_recorders = 0
 
 
 def _listen(change: int) -> None:
-    """Count the questions that are asked, and listen as long as there is one."""
+    """Add a change to the number of recorders, and listen to spans as long as there is a recorder."""
     global _n_recorders  # noqa: PLW0603  (the dispatcher is global too)
     with _LISTENER_LOCK:
         _n_recorders += change

@@ -1,4 +1,4 @@
-"""Vectors of nodes looked up in the stores of LlamaIndex, so that stored nodes are not embedded again."""
+"""Look up the vectors of nodes in the stores of LlamaIndex, so that stored nodes are not embedded again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HINTS = {
 
 
 def make_vector_lookup(vectors: Any) -> VectorLookup:
-    """Return the function that finds vectors in a store, or in an index with its store; a function as it is."""
+    """Return the function that looks up vectors in a store, or in that of an index; a function stays as it is."""
     store = vectors.vector_store if isinstance(vectors, VectorStoreIndex) else vectors
     if isinstance(store, SimpleVectorStore):
         return partial(_look_up_simple, store)
@@ -78,7 +78,7 @@ def _look_up_qdrant(store: Any, ids: list[str]) -> list[Any]:
 
 
 def _is_point_id(node_id: str) -> bool:
-    """Whether Qdrant takes an id; it refuses the whole request for another one."""
+    """Return whether Qdrant accepts an id; it refuses the whole request if one id is not accepted."""
     try:
         return str(UUID(node_id)) == node_id
     except ValueError:
@@ -86,7 +86,7 @@ def _is_point_id(node_id: str) -> bool:
 
 
 class _FaissLookup:
-    """Reconstructs vectors by their position; the index knows which node is where."""
+    """Reconstructs vectors of a FAISS store from their positions, which only the index maps to nodes."""
 
     def __init__(self, store: Any, id_by_position: Mapping[str, str]) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""Documents of Haystack: as items of the core, and by what they are compared."""
+"""Convert Haystack's documents to items of the core, and read the fields by which documents are compared."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ META_PREFIX = "meta."
 SOURCE_KEY = "source_id"
 START_KEY = "split_idx_start"
 
-# The metadata in which the hierarchical splitter writes how often a chunk was split; its source is then a chunk.
+# The metadata in which the hierarchical splitter writes how often a chunk was split. From the second split on, the
+# recorded source of a chunk is another chunk and not a document.
 LEVEL_KEY = "__level"
 
-# The length of an id in messages.
-MAX_ID_LENGTH = 12
+# How much of an id and of a text a message shows.
+MAX_SHOWN_ID_CHARACTERS = 12
+MAX_SHOWN_TEXT_CHARACTERS = 40
 
 
 def as_retrieved(document: Document) -> Retrieved:
@@ -40,8 +42,8 @@ def as_retrieved(document: Document) -> Retrieved:
         ('c2', 'book', 120, 138)
     """
     source = document.meta.get(SOURCE_KEY)
-    level = document.meta.get(LEVEL_KEY)
-    if isinstance(level, int) and level > 1:
+    n_splits = document.meta.get(LEVEL_KEY)
+    if isinstance(n_splits, int) and n_splits > 1:
         source = None
     text = document.content
     start = document.meta.get(START_KEY)
@@ -62,10 +64,10 @@ def as_retrieved(document: Document) -> Retrieved:
 
 def convert_items(answer: RetrieverAnswer) -> list[Retrieved]:
     """Return what a retriever returned as items of the core: documents, or a component's outputs with `documents`."""
-    documents = answer
+    returned = answer
     if isinstance(answer, Mapping) and "documents" in answer:
-        documents = answer["documents"]
-    documents = as_list_of(documents, Document, "a retriever must return a list of Documents")
+        returned = answer["documents"]
+    documents = as_list_of(returned, Document, "a retriever must return a list of Documents")
     return [as_retrieved(document) for document in documents]
 
 
@@ -80,9 +82,7 @@ def get_match_value(document: Document, field: str) -> DocumentId | None:
         return document.content
     if field == "id":
         return document.id
-    value: Any = document.meta
-    for key in field.removeprefix(META_PREFIX).split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
+    value = _read_nested_value(document.meta, field.removeprefix(META_PREFIX))
     if value is None or (isinstance(value, (str, int)) and not isinstance(value, bool)):
         return value
     raise TypeError(
@@ -90,8 +90,16 @@ def get_match_value(document: Document, field: str) -> DocumentId | None:
     )
 
 
+def _read_nested_value(meta: Mapping[str, Any], path: str) -> Any:
+    """Return the value at a path of keys with dots between them; None if a key is missing."""
+    value: Any = meta
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
 def require_field(field: str, argument: str, other_fields: Sequence[str] = ()) -> None:
-    """Raise if a setting does not name a field of a document."""
+    """Raise unless a setting names metadata, or one of the other fields that are allowed."""
     if field in other_fields:
         return
     if not field.startswith(META_PREFIX) or field == META_PREFIX:
@@ -101,4 +109,6 @@ def require_field(field: str, argument: str, other_fields: Sequence[str] = ()) -
 
 def describe_document(document: Document) -> str:
     """Return a short description of a document, for messages."""
-    return f"document {document.id[:MAX_ID_LENGTH]!r}, {document.content or '':.40}"
+    shown_id = document.id[:MAX_SHOWN_ID_CHARACTERS]
+    shown_text = (document.content or "")[:MAX_SHOWN_TEXT_CHARACTERS]
+    return f"document {shown_id!r}, {shown_text}"

@@ -1,4 +1,4 @@
-"""Evaluate a pipeline after each of its steps, asked as a retriever."""
+"""Ask a pipeline every question, and evaluate the documents that it holds after each of its steps."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _RetrieveOptions(TypedDict):
 
 
 class PipelineEvaluationTask:
-    """A pipeline and the questions that it is asked: the arguments of both functions, checked."""
+    """The checked arguments of `evaluate_pipeline` and its twin; it evaluates the run that they lead to."""
 
     def __init__(
         self,
@@ -81,26 +81,26 @@ class PipelineEvaluationTask:
                 )
             self._costs = ComponentCosts()
             retriever = copy(retriever)
-            retriever.record_costs = self._costs.recording
+            retriever.record_costs = self._costs.record_question
         self.functions = resolve_retriever_functions(retriever)
 
-    def listening(self) -> AbstractContextManager[None]:
-        """Record the costs inside a `with` statement, if they are asked for."""
+    def observe_costs(self) -> AbstractContextManager[None]:
+        """Observe inside a `with` statement what the components cost, if the caller asked for it."""
         if self._costs is None:
             return nullcontext()
-        return self._costs.listening()
+        return self._costs.listen()
 
     def evaluate_stages(self, run: RetrievedRun) -> Stages:
-        """Return the evaluation of each stage, the last with what the components cost."""
+        """Return the evaluation of each stage; that of the last stage also holds what the components cost."""
         evaluation = self._task.evaluation(run)
         if self._costs is None:
             return evaluation.stages
-        scores: dict[str, dict[QueryId, float]] = {}
+        costs_by_name: dict[str, dict[QueryId, float]] = {}
         for query in evaluation.scores.queries:
-            costs = self._costs.by_text.get(self._task.texts[query], {})
-            for name, cost in costs.items():
-                scores.setdefault(name, {})[query] = cost
-        return evaluation.with_scores(scores, bounds=(0, None), lower_is_better=list(scores)).stages
+            text = self._task.texts[query]
+            for name, cost in self._costs.costs_by_text.get(text, {}).items():
+                costs_by_name.setdefault(name, {})[query] = cost
+        return evaluation.with_scores(costs_by_name, bounds=(0, None), lower_is_better=list(costs_by_name)).stages
 
 
 @takes_arguments_of(PipelineEvaluationTask)
@@ -167,7 +167,7 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:
         {'finder': 0.5, 'turner': 1.0}
     """
     task = forward_arguments("evaluate_pipeline", PipelineEvaluationTask, args, options)
-    with task.listening():
+    with task.observe_costs():
         run = retrieve(task.functions, **task.retrieve_arguments)
     return task.evaluate_stages(run)
 
@@ -176,6 +176,6 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:
 async def aevaluate_pipeline(*args: Any, **options: Any) -> Stages:
     """Ask a pipeline every question, and evaluate each of its steps; the asynchronous twin of `evaluate_pipeline`."""
     task = forward_arguments("aevaluate_pipeline", PipelineEvaluationTask, args, options)
-    with task.listening():
+    with task.observe_costs():
         run = await aretrieve(task.functions, **task.retrieve_arguments)
     return task.evaluate_stages(run)

@@ -1,11 +1,11 @@
-"""Metrics of the core as a component with the inputs and outputs of Haystack's own document evaluators."""
+"""A component that computes metrics of the core, with the inputs and outputs of Haystack's document evaluators."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
 from math import nan
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
@@ -37,11 +37,18 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.types import DocumentId, QueryId
 
-# What documents can be compared by, beside `meta.<key>`.
+# The values of `document_comparison_field` beside `meta.<key>`.
 MATCH_FIELDS = ("content", "id", "quote", "span")
 
 # The metadata of an item of the core that holds the value by which it is compared.
 MATCH_KEY = "compared"
+
+
+class _MatchedRankings(NamedTuple):
+    """The ranking of each question, and the `match` of `evaluate` that compares it with the judgments."""
+
+    rankings: dict[int, list[Any]]
+    match: str
 
 
 @component
@@ -55,14 +62,14 @@ class RetrievalEvaluator:
 
     Example:
         >>> evaluator = RetrievalEvaluator("recall@2")
-        >>> found = evaluator.run(
+        >>> outputs = evaluator.run(
         ...     ground_truth_documents=[
         ...         [Document(content="Paris"), Document(content="Lyon")],
         ...         [Document(content="Bonn")],
         ...     ],
         ...     retrieved_documents=[[Document(content="Paris")], [Document(content="Rome")]],
         ... )
-        >>> found["individual_scores"], found["score"]  # 1 of 2; 0 of 1
+        >>> outputs["individual_scores"], outputs["score"]  # 1 of 2; 0 of 1
         ([0.5, 0.0], 0.25)
     """
 
@@ -163,14 +170,14 @@ class RetrievalEvaluator:
             raise ValueError("document_comparison_field='span' needs documents, the whole ones before they were split")
         reader = JudgmentReader(self.document_comparison_field, self.group_field, source_texts or {})
         qrels = {question: reader.read_groups(row) for question, row in enumerate(ground_truth_documents)}
-        rankings, match = self._make_rankings([row or [] for row in retrieved_documents])
+        matched = self._make_rankings([row or [] for row in retrieved_documents])
         errors: dict[QueryId, Exception] = {}
         for question, row in enumerate(retrieved_documents):
             if row is None:
                 errors[question] = RuntimeError("the retriever failed")
-        run = RetrievedRun(rankings, errors)
+        run = RetrievedRun(matched.rankings, errors)
         rules = self._adapt_rules(ground_truth_documents)
-        evaluation = evaluate(qrels, run, self._metrics, rules=rules, match=match, documents=source_texts)
+        evaluation = evaluate(qrels, run, self._metrics, rules=rules, match=matched.match, documents=source_texts)
         results = {str(metric): _metric_result(evaluation, metric, qrels) for metric in self._metrics}
         return {
             **results[str(self._metrics[0])],
@@ -179,7 +186,7 @@ class RetrievalEvaluator:
         }
 
     def _adapt_rules(self, expected: list[list[Document]]) -> Rules:
-        """Return the rules: Haystack's own evaluators but that of NDCG take every expected document for relevant."""
+        """Return the rules; with those of Haystack, every expected document is relevant, except in NDCG."""
         rules = self._rules
         min_grade: float = 1
         grades = [document.score for row in expected for document in row if document.score is not None]
@@ -193,25 +200,30 @@ class RetrievalEvaluator:
                 parameters[metric.name] = {**rules.parameters.get(metric.name, {}), "rel": min_grade}
         return replace(rules, parameters=parameters)
 
-    def _make_rankings(self, retrieved: list[list[Document]]) -> tuple[dict[int, list[Any]], str]:
-        """Return the ranking of each question, and what the judgments are compared with."""
+    def _make_rankings(self, retrieved: list[list[Document]]) -> _MatchedRankings:
+        """Return the ranking of each question, and what its items are compared by."""
         field = self.document_comparison_field
         if field == "span":
-            return {question: list(map(as_retrieved, row)) for question, row in enumerate(retrieved)}, "id"
+            items = {question: list(map(as_retrieved, row)) for question, row in enumerate(retrieved)}
+            return _MatchedRankings(items, match="id")
         match_values: list[list[DocumentId | None]] = []
         for row in retrieved:
-            match_values.append([None if field == "quote" else get_match_value(document, field) for document in row])
+            if field == "quote":
+                match_values.append([None] * len(row))
+            else:
+                match_values.append([get_match_value(document, field) for document in row])
         if field != "quote":
             self._require_match_values(retrieved, match_values)
             if not self._needs_texts and all(None not in values for values in match_values):
-                return dict(enumerate(match_values)), "id"
+                return _MatchedRankings(dict(enumerate(match_values)), match="id")
         rankings = {}
         for question, row in enumerate(retrieved):
             rankings[question] = list(map(_with_match_value, row, match_values[question]))
-        return rankings, f"metadata:{MATCH_KEY}"
+        return _MatchedRankings(rankings, match=f"metadata:{MATCH_KEY}")
 
     @property
     def _needs_texts(self) -> bool:
+        """Whether a metric reads the texts of the retrieved documents."""
         return any(isinstance(metric.k, Budget) or metric.definition.needs_places for metric in self._metrics)
 
     def _require_match_values(

@@ -1,4 +1,4 @@
-"""Pipelines, retrievers, documents and chat generators of Haystack for the core and other integrations."""
+"""Tell the core how to ask pipelines, retrievers and chat generators of Haystack, and how to read documents."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def _resolve_retriever(thing: Any) -> RetrieverFunctions | None:
-    """Return how a pipeline or a component that returns documents is asked."""
-    if isinstance(thing, PipelineRetriever):
-        return resolve_retriever_functions(thing)
-    if isinstance(thing, Pipeline) or list_document_outputs(thing):
-        return resolve_retriever_functions(PipelineRetriever(thing))
+def _resolve_retriever(retriever: Any) -> RetrieverFunctions | None:
+    """Return the functions that ask a pipeline or a component; None if it does not return documents."""
+    if isinstance(retriever, PipelineRetriever):
+        return resolve_retriever_functions(retriever)
+    if isinstance(retriever, Pipeline) or list_document_outputs(retriever):
+        return resolve_retriever_functions(PipelineRetriever(retriever))
     return None
 
 
-def _resolve_model(thing: Any) -> RetrieverFunctions | None:
-    """Return how a chat generator is asked."""
-    if "messages" not in get_sockets(thing, "input") or "replies" not in get_sockets(thing, "output"):
+def _resolve_model(model: Any) -> RetrieverFunctions | None:
+    """Return the functions that ask a chat generator; None if it is another object."""
+    if "messages" not in get_sockets(model, "input") or "replies" not in get_sockets(model, "output"):
         return None
 
     def reply(prompt: str) -> str | None:
-        return _first_text(thing.run(messages=[ChatMessage.from_user(prompt)]))
+        return _first_text(model.run(messages=[ChatMessage.from_user(prompt)]))
 
     async def areply(prompt: str) -> str | None:
-        return _first_text(await run_async(thing, messages=[ChatMessage.from_user(prompt)]))
+        return _first_text(await run_async(model, messages=[ChatMessage.from_user(prompt)]))
 
     return RetrieverFunctions(reply, areply)
 

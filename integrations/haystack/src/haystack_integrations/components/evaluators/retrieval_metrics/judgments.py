@@ -1,4 +1,4 @@
-"""The expected documents of a question as judgments of the core."""
+"""Convert the expected documents of a question to judgments of the core."""
 
 from __future__ import annotations
 
@@ -19,12 +19,21 @@ if TYPE_CHECKING:
 
     from haystack import Document
 
+# What a judgment names: a document by its id or another value, a quote, or a place in a document.
 Judged: TypeAlias = DocumentId | Quote | Span
 
 
 @dataclass(frozen=True, slots=True)
+class _GroupKey:
+    """What the documents of one group have in common: a value of the group field, or the document itself."""
+
+    group_value: DocumentId | None
+    judged: Judged | None
+
+
+@dataclass(frozen=True, slots=True)
 class JudgmentReader:
-    """Reads expected documents.
+    """Reads expected documents as judgments.
 
     Attributes:
         match_field: The field by which documents are compared, or `quote` or `span`.
@@ -37,20 +46,22 @@ class JudgmentReader:
     source_texts: Mapping[str, str]
 
     def read_groups(self, expected: Sequence[Document]) -> list[dict[Judged, float]]:
-        """Return the groups of a question, each as its documents with their grades."""
+        """Return the groups of a question, each a mapping of its documents to their grades."""
         _require_all_or_no_grades(expected)
-        groups: dict[DocumentId | tuple[Judged], dict[Judged, float]] = {}
+        groups: dict[_GroupKey, dict[Judged, float]] = {}
         for document in expected:
             judged = self._read_judged(document)
-            group_key: DocumentId | tuple[Judged] = (judged,)
-            if self.group_field is not None:
-                group_value = get_match_value(document, self.group_field)
-                if group_value is not None:
-                    group_key = group_value
-            group = groups.setdefault(group_key, {})
+            group = groups.setdefault(self._make_group_key(document, judged), {})
             grade = 1.0 if document.score is None else document.score
             group[judged] = max(grade, group.get(judged, grade))
         return list(groups.values())
+
+    def _make_group_key(self, document: Document, judged: Judged) -> _GroupKey:
+        if self.group_field is not None:
+            group_value = get_match_value(document, self.group_field)
+            if group_value is not None:
+                return _GroupKey(group_value, judged=None)
+        return _GroupKey(None, judged=judged)
 
     def _read_judged(self, document: Document) -> Judged:
         if self.match_field == "span":
@@ -77,7 +88,10 @@ def _require_all_or_no_grades(expected: Sequence[Document]) -> None:
 
 
 def _find_span(document: Document, source_texts: Mapping[str, str]) -> Span:
-    """Return the place of an expected document in its source: at its offset, or wherever its text is, if only once."""
+    """Return the place of an expected document in its source.
+
+    It is the recorded offset if the text is there, or else the only place where the text occurs.
+    """
     source = str(document.meta.get(SOURCE_KEY))
     text = document.content
     if source not in source_texts or not text:

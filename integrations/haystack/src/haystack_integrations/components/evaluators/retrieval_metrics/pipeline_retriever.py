@@ -1,4 +1,4 @@
-"""A pipeline, or a component, as a retriever for the core."""
+"""Ask a pipeline or a component of Haystack as a retriever of the core."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from haystack import Document, Pipeline
 from haystack.components.routers import ConditionalRouter
+from haystack.core.component import Component
 
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import convert_items
 from haystack_integrations.components.evaluators.retrieval_metrics.sockets import (
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
-# A pipeline, or a component, which Haystack knows by what `@component` has added to its class.
-PipelineOrRetriever: TypeAlias = Pipeline | Any
+# A pipeline, or a component that returns documents.
+PipelineOrRetriever: TypeAlias = Pipeline | Component
 
 # The outputs of components, by the name of the component.
 PipelineOutputs: TypeAlias = Mapping[str, Mapping[str, Any]]
@@ -119,6 +120,7 @@ class PipelineRetriever:
         places = []
         for name in self._ordered_names():
             places += [OutputPlace(name, output) for output in list_document_outputs(self._components[name])]
+        # The last outputs come last, whatever the order of the components.
         places.sort(key=lambda place: place in self.outputs)
         stages = {}
         for place in places:
@@ -130,19 +132,20 @@ class PipelineRetriever:
         return stages
 
     def _ordered_names(self) -> list[str]:
-        """Return the names of the components that are run, each behind those it depends on."""
+        """Return the names of the components that are run, each after those on which it depends."""
         if not isinstance(self.reduced, Pipeline):
             return [SINGLE_COMPONENT]
         graph = self.reduced.graph
 
-        def n_before_and_name(name: str) -> tuple[int, str]:
-            # What comes before another has fewer components before it.
-            return len(_find_reachable(graph.predecessors, name)), name
+        def sort_key(name: str) -> tuple[int, str]:
+            # A component has more components before it than each of those on which it depends.
+            n_before = len(_find_reachable(graph.predecessors, name))
+            return n_before, name
 
-        return sorted(graph.nodes, key=n_before_and_name)
+        return sorted(graph.nodes, key=sort_key)
 
     def __call__(self, text: str) -> list[Document]:
-        """Return the documents for a query, by the synchronous way.
+        """Return the documents for a query.
 
         Raises:
             LookupError: If none of the outputs was reached.
@@ -150,15 +153,15 @@ class PipelineRetriever:
         return self._read_documents(self._run(text))
 
     async def ask(self, text: str) -> list[Document]:
-        """Return the documents for a query; the asynchronous twin."""
+        """Return the documents for a query; the asynchronous twin of calling the retriever."""
         return self._read_documents(await self._run_async(text))
 
     def steps(self, text: str) -> StageRankings:
-        """Return what a query got at each stage, as items of the core."""
+        """Return the documents of a query at each stage, as items of the core."""
         return self._read_stages(self._run(text))
 
     async def steps_async(self, text: str) -> StageRankings:
-        """Return what a query got at each stage; the asynchronous twin."""
+        """Return the documents of a query at each stage; the asynchronous twin of `steps`."""
         return self._read_stages(await self._run_async(text))
 
     def _read_stages(self, results: PipelineOutputs) -> StageRankings:
@@ -171,7 +174,7 @@ class PipelineRetriever:
         return StageRankings(rankings)
 
     def _run(self, text: str) -> PipelineOutputs:
-        """Return the outputs of every component that holds documents, by its name."""
+        """Return the outputs of every component that returns documents, by the name of the component."""
         inputs = self._make_inputs(text)
         if isinstance(self.reduced, Pipeline):
             with self.record_costs(text):
@@ -186,7 +189,7 @@ class PipelineRetriever:
         return {SINGLE_COMPONENT: await run_async(self.reduced, **inputs[SINGLE_COMPONENT])}
 
     def _read_documents(self, results: PipelineOutputs) -> list[Document]:
-        """Return the documents of the output that a query reached; raise if it reached none of them, or several."""
+        """Return the documents of the one output that a query reached; raise if it reached none, or several."""
         reached = [place for place in self.outputs if place.output in (results.get(place.component) or {})]
         if len(reached) != 1:
             reached_text = f"{len(reached)} of them ({format_places(reached)})" if reached else "none of them"
@@ -202,7 +205,7 @@ class PipelineRetriever:
         return {place.component for place in self.stages.values()}
 
     def _make_inputs(self, text: str) -> dict[str, dict[str, Any]]:
-        """Return the inputs of each component that takes some: the text of the query, and the fixed values."""
+        """Return the inputs of each component, by its name: the text of the query, and the fixed values."""
         inputs = {}
         for name in {**self._query_inputs, **self._fixed_inputs}:
             query_inputs = self._query_inputs.get(name, {})
@@ -233,10 +236,11 @@ class PipelineRetriever:
         places = self._list_places()
         passed_on = set()
         if isinstance(pipeline, Pipeline):
-            makers = {place.component for place in places}
-            for start, end, edge in pipeline.graph.edges(data=True):
-                if not makers.isdisjoint({end} | _find_reachable(pipeline.graph.successors, end)):
-                    passed_on.add(OutputPlace(start, edge["from_socket"].name))
+            document_components = {place.component for place in places}
+            for sender, receiver, edge in pipeline.graph.edges(data=True):
+                receivers = {receiver} | _find_reachable(pipeline.graph.successors, receiver)
+                if not document_components.isdisjoint(receivers):
+                    passed_on.add(OutputPlace(sender, edge["from_socket"].name))
         last = [place for place in places if place not in passed_on]
         if len(last) == 1:
             return last
@@ -272,36 +276,37 @@ class PipelineRetriever:
 
     @property
     def requested_documents(self) -> int | None:
-        """How many documents a store is asked for; None if the last component is no store, or that is unknown."""
+        """How many documents a store is asked for; None if the last component is no store, or the number is unknown."""
         if len(self.outputs) != 1:
             return None
         name = self.outputs[0].component
         component = self._components[name]
         settings = {key.lstrip("_"): value for key, value in vars(component).items()}
         settings |= self._fixed_inputs.get(name, {})
-        # Rankers and searches by words may have fewer, and so has a threshold.
+        # Rankers, keyword searches and searches with a threshold may return fewer documents without a fault.
         if "query_embedding" in get_sockets(component, "input") and settings.get("score_threshold") is None:
             return settings.get("top_k")
         return None
 
 
 def resolve_retriever_functions(retriever: PipelineRetriever) -> RetrieverFunctions:
-    """Return how the text of a query is asked, and how many documents a store is asked for, if the last is a store."""
+    """Return the functions that ask a retriever, with the number of documents that a store is asked for, if known."""
     return RetrieverFunctions(retriever.steps, retriever.steps_async, retriever.requested_documents)
 
 
-async def run_async(component: Any, **inputs: Any) -> Mapping[str, Any]:
+async def run_async(component: Component, **inputs: Any) -> Mapping[str, Any]:
     """Return the outputs of a component, which runs in a thread if it is only synchronous."""
     outputs: Mapping[str, Any]
-    if hasattr(component, "run_async"):
-        outputs = await component.run_async(**inputs)
-    else:
+    run_asynchronously = getattr(component, "run_async", None)
+    if run_asynchronously is None:
         outputs = await asyncio.to_thread(component.run, **inputs)
+    else:
+        outputs = await run_asynchronously(**inputs)
     return outputs
 
 
 def _reduce_pipeline(pipeline: Pipeline, outputs: Sequence[OutputPlace]) -> Pipeline:
-    """Return a pipeline of the components that some outputs depend on."""
+    """Return a copy of a pipeline with only the components on which some outputs depend."""
     needed = {place.component for place in outputs}
     for name in list(needed):
         needed |= _find_reachable(pipeline.graph.predecessors, name)
@@ -311,22 +316,22 @@ def _reduce_pipeline(pipeline: Pipeline, outputs: Sequence[OutputPlace]) -> Pipe
 
 
 def _are_routes(pipeline: Pipeline, outputs: Sequence[OutputPlace]) -> bool:
-    """Return whether a router that takes one of several ways leads to all of some outputs."""
-    ends = {place.component for place in outputs}
+    """Return whether all outputs lie behind one router, which sends each query to one of several components."""
+    output_components = {place.component for place in outputs}
     for name, component in pipeline.walk():
         if not isinstance(component, ConditionalRouter):
             continue
-        if ends <= {name} | _find_reachable(pipeline.graph.successors, name):
+        if output_components <= {name} | _find_reachable(pipeline.graph.successors, name):
             return True
     return False
 
 
 def _find_reachable(neighbours: Callable[[str], Iterable[str]], start: str) -> set[str]:
-    """Return what can be reached from a component: all before it, or all behind it."""
-    waiting = [start]
+    """Return the names of the components that can be reached from one: all before it, or all after it."""
+    pending = [start]
     reached: set[str] = set()
-    while waiting:
-        new = set(neighbours(waiting.pop())) - reached
-        reached |= new
-        waiting += new
+    while pending:
+        new_names = set(neighbours(pending.pop())) - reached
+        reached |= new_names
+        pending += new_names
     return reached

@@ -44,33 +44,35 @@ def record(**settings: Any) -> Iterator[TraceRecording]:
         <Trajectories: 1 query, 1 call, 0 failed>
     """
     recording = TraceRecording(**settings)
-    with _Recorder(recording).listening():
+    with _Recorder(recording).listen():
         yield recording
 
 
 class _Recorder(SpanListener):
+    """Writes every span of Haystack into a recording of the core."""
+
     def __init__(self, recording: TraceRecording) -> None:
         super().__init__()
         self._recording = recording
-        self._numbers = count()
-        self._ids: dict[ObservedSpan, str] = {}
+        self._span_numbers = count()
+        self._span_ids: dict[ObservedSpan, str] = {}
 
     def begin(self, span: ObservedSpan) -> None:
-        self._ids[span] = str(next(self._numbers))
-        parent_id = None if span.parent is None else self._ids.get(span.parent)
-        self._recording.start(self._ids[span], parent_id, "other", span.operation, None)
+        self._span_ids[span] = str(next(self._span_numbers))
+        parent_id = None if span.parent is None else self._span_ids.get(span.parent)
+        self._recording.start(self._span_ids[span], parent_id, "other", span.operation, None)
 
     def end(self, span: ObservedSpan, error: Exception | None) -> None:
         attributes = {key: _convert_tag(value) for key, value in span.tags.items()}
-        failure = {}
+        error_field = {}
         if error is not None:
             cause = error.__cause__ or error  # a pipeline wraps the error of a component
-            failure["error"] = f"{type(cause).__name__}: {cause}"
-        self._recording.end(self._ids[span], attributes=attributes, **failure)
+            error_field["error"] = f"{type(cause).__name__}: {cause}"
+        self._recording.end(self._span_ids[span], attributes=attributes, **error_field)
 
 
 def _convert_tag(value: Any) -> Any:
-    """Return a tag as the core reads it: documents as items, messages as their text and their calls."""
+    """Return the value of a tag as the core reads it: documents as items, messages as their text and their calls."""
     if isinstance(value, ChatMessage):
         return _convert_message(value)
     if isinstance(value, dict):
@@ -83,6 +85,7 @@ def _convert_tag(value: Any) -> Any:
 
 
 def _convert_message(message: ChatMessage) -> dict[str, Any]:
+    """Return a message as the core reads it: its text, the results of its tools, and the tools that it calls."""
     texts = [message.text or "", *(str(call_result.result) for call_result in message.tool_call_results)]
     calls = []
     for call in message.tool_calls:

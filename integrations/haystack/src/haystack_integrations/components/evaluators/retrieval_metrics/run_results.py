@@ -1,4 +1,4 @@
-"""The results of the evaluator in the forms in which Haystack keeps and prints them."""
+"""Results of the evaluator in the forms that Haystack saves and prints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class UndefinedValue(float):
-    """The value of a question without one: NaN, which Haystack writes down as JSON can hold it.
+    """The NaN of a question for which a metric is undefined, which Haystack can save as JSON.
 
     Example:
         >>> UndefinedValue.if_nan(0.5), UndefinedValue.if_nan(nan).to_dict()
@@ -23,7 +23,7 @@ class UndefinedValue(float):
     """
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the content: nothing."""
+        """Return an empty dict: NaN has no other content."""
         return {}
 
     @classmethod
@@ -33,7 +33,7 @@ class UndefinedValue(float):
 
     @classmethod
     def if_nan(cls, value: float) -> float:
-        """Return a value, or this class of NaN where it is one."""
+        """Return a value as it is, or NaN as an instance of this class."""
         if isnan(value):
             return cls(nan)
         return value
@@ -42,11 +42,11 @@ class UndefinedValue(float):
 class PipelineEvaluation(Evaluation):
     """An evaluation of the core that is saved with the state of a pipeline."""
 
-    # Haystack writes down what has `to_dict`, and trusts `from_dict` of classes in `haystack_integrations`.
+    # Haystack saves objects that have `to_dict`, and calls `from_dict` of classes in `haystack_integrations`.
 
     @classmethod
     def from_evaluation(cls, evaluation: Evaluation) -> Self:
-        """Return an evaluation as one that Haystack can write down."""
+        """Return an evaluation as one that Haystack can save."""
         return cls(evaluation.scores, labels=evaluation.labels)
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class PipelineEvaluation(Evaluation):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Return the evaluation of `to_dict`, equal to the last bit."""
+        """Return the evaluation saved by `to_dict`, equal to the last bit."""
         return cls.from_evaluation(parse_saved(data["file"]))
 
 

@@ -1,4 +1,4 @@
-"""The inputs and outputs of components: those that take the text of a query, and those that hold documents."""
+"""Find the inputs of components that take the text of a query, and the outputs that hold documents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class OutputPlace(NamedTuple):
 
     @property
     def full_name(self) -> str:
-        """The names of both, or that of the output if the component is in no pipeline."""
+        """The names of component and output, or only that of the output if the component is in no pipeline."""
         if not self.component:
             return self.output
         return f"{self.component}.{self.output}"
@@ -39,17 +39,17 @@ def format_places(places: list[OutputPlace]) -> str:
     return ", ".join(place.full_name for place in places) or "none"
 
 
-def get_sockets(component: Any, side: Literal["input", "output"]) -> dict[str, Any]:
-    """Return the inputs or outputs of a component by name; none of what is not a component."""
+def get_sockets(component: object, side: Literal["input", "output"]) -> dict[str, Any]:
+    """Return the inputs or outputs of a component by name; an empty dict for an object that is no component."""
     sockets = getattr(component, f"__haystack_{side}__", None)
     if sockets is None:
         return {}
-    by_name: dict[str, Any] = sockets._sockets_dict  # noqa: SLF001  (public only once it is in a pipeline)
-    return by_name
+    socket_by_name: dict[str, Any] = sockets._sockets_dict  # noqa: SLF001  (public only once it is in a pipeline)
+    return socket_by_name
 
 
-def list_document_outputs(component: Any) -> list[str]:
-    """Return the names of the outputs that hold documents."""
+def list_document_outputs(component: object) -> list[str]:
+    """Return the names of the outputs of a component that hold documents."""
     names = []
     for name, socket in get_sockets(component, "output").items():
         if list[Document] in _union_members(socket.type):
@@ -60,12 +60,14 @@ def list_document_outputs(component: Any) -> list[str]:
 def find_query_inputs(
     inputs: Mapping[str, DescribedInput], owner: str, fixed_inputs: Mapping[str, Any]
 ) -> dict[str, bool]:
-    """Return the inputs that receive the query, required or with a usual name, and whether as a list.
+    """Return the names of the inputs that receive the query, each with whether it takes a list of texts.
+
+    These are the required inputs and the one named `query`, unless they have a fixed value.
 
     Args:
         inputs: The inputs of a component, by name.
-        owner: The component, for messages.
-        fixed_inputs: The inputs that have other values.
+        owner: The name of the component, for messages.
+        fixed_inputs: The values of other inputs, by name; they do not receive the query.
     """
     takes_list: dict[str, bool] = {}
     for name, socket in inputs.items():
@@ -77,10 +79,10 @@ def find_query_inputs(
             is_required = socket.is_mandatory
         if name in fixed_inputs or not (is_required or name == QUERY_INPUT):
             continue
-        members = set(_union_members(input_type))
-        if members & {str, Any}:
+        accepted_types = set(_union_members(input_type))
+        if accepted_types & {str, Any}:
             takes_list[name] = False
-        elif list[str] in members:
+        elif list[str] in accepted_types:
             takes_list[name] = True
         elif is_required:
             raise TypeError(
@@ -91,7 +93,7 @@ def find_query_inputs(
 
 
 def _union_members(annotation: Any) -> Iterator[Any]:
-    """Yield a type, or the members of a union."""
+    """Yield the members of a union, or any other type itself."""
     if get_origin(annotation) is Annotated:
         yield from _union_members(get_args(annotation)[0])
     elif get_origin(annotation) in {Union, UnionType}:

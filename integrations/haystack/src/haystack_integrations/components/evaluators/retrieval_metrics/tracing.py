@@ -1,4 +1,4 @@
-"""Haystack's tracing, heard for a while: every span, and what each component of a pipeline costs."""
+"""Observe the spans of Haystack's tracing for a while, and add up what each component of a pipeline costs."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 # The operation of a span in which a component runs.
 COMPONENT_RUN = "haystack.component.run"
 
-# The unit of which the other numbers of tokens are the parts.
+# The unit of the sum of all other numbers of tokens, which would count them twice.
 TOTAL_TOKENS = "total_tokens"
 
 
 class ObservedSpan(Span):
-    """A span that is observed, and goes to the tracer that was there before.
+    """A span that is observed and also passed on to the previous tracer, the one that was active before.
 
     Attributes:
-        operation: What is done.
+        operation: What Haystack does in the span, such as `COMPONENT_RUN`.
         tags: The tags so far.
         parent: The observed span around it.
-        inner: The span of the tracer before.
-        is_inside_component: Whether a component around it runs.
+        inner: The span that the previous tracer opened for the same operation.
+        is_inside_component: Whether the span is inside the run of a component.
         start: When it began, in seconds.
         used_tokens: What models inside it report, by unit.
     """
@@ -45,26 +45,26 @@ class ObservedSpan(Span):
         self.used_tokens: list[Mapping[str, float]] = []
 
     def set_tag(self, key: str, value: Any) -> None:
-        """Keep a tag, and hand it on."""
+        """Keep a tag, and pass it on to the previous tracer."""
         self.tags[key] = value
         self.inner.set_tag(key, value)
 
     def set_content_tag(self, key: str, value: Any) -> None:
-        """Keep what may be confidential too, and let the tracer before decide whether it does."""
+        """Keep a tag that may be confidential; the previous tracer decides for itself whether to keep it."""
         self.tags[key] = value
         self.inner.set_content_tag(key, value)
 
     def raw_span(self) -> Any:
-        """Return the span of the tracer before."""
+        """Return the raw span of the previous tracer."""
         return self.inner.raw_span()
 
     def get_correlation_data_for_logs(self) -> dict[str, Any]:
-        """Return what the tracer before puts into logs."""
+        """Return what the previous tracer puts into logs."""
         return self.inner.get_correlation_data_for_logs()
 
 
 class SpanListener(Tracer):
-    """Observes every span; another tracer goes on as before, and has its place again afterwards."""
+    """Observes every span and passes it on to the previous tracer, which is restored afterwards."""
 
     def __init__(self) -> None:
         self._previous = tracer.actual_tracer
@@ -72,13 +72,13 @@ class SpanListener(Tracer):
         self._current: ContextVar[ObservedSpan | None] = ContextVar("current", default=None)
 
     def begin(self, span: ObservedSpan) -> None:
-        """Take a span that begins."""
+        """Handle the begin of a span; subclasses override it."""
 
     def end(self, span: ObservedSpan, error: Exception | None) -> None:
-        """Take a span that ends, with what it raised."""
+        """Handle the end of a span and the error that it raised; subclasses override it."""
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
+    def listen(self) -> Iterator[None]:
         """Observe the spans inside a `with` statement."""
         self._previous = tracer.actual_tracer
         tracer.actual_tracer = self
@@ -86,11 +86,12 @@ class SpanListener(Tracer):
             yield
         finally:
             self.is_over = True
-            if tracer.actual_tracer is self:  # else another one, set since, hands on to this one
+            # A tracer that was set in the meantime stays; it passes its spans on to this one.
+            if tracer.actual_tracer is self:
                 tracer.actual_tracer = self.find_active_tracer()
 
     def find_active_tracer(self) -> Tracer:
-        """Return the tracer before, or the one before that if it listens no more."""
+        """Return the previous tracer, or its own previous one if it is a listener that has stopped."""
         previous = self._previous
         if isinstance(previous, SpanListener) and previous.is_over:
             return previous.find_active_tracer()
@@ -100,7 +101,7 @@ class SpanListener(Tracer):
     def trace(
         self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
     ) -> Iterator[Span]:
-        """Open a span of the tracer before, and observe it."""
+        """Open a span of the previous tracer, and observe it."""
         parent = parent_span if isinstance(parent_span, ObservedSpan) else self._current.get()
         inner_parent = parent_span if parent is None else parent.inner
         with self._previous.trace(operation_name, tags=tags, parent_span=inner_parent) as inner:
@@ -118,30 +119,34 @@ class SpanListener(Tracer):
                 self.end(span, error)
 
     def current_span(self) -> Span | None:
-        """Return the open span; outside of all that were observed, that of the tracer before."""
+        """Return the open observed span; if there is none, the open span of the previous tracer."""
         return self._current.get() or self._previous.current_span()
 
 
 class ComponentCosts(SpanListener):
-    """The seconds and the tokens of each component of a pipeline, such as `"rewriter prompt_tokens"`, by text asked."""
+    """Adds up the seconds and the tokens of each component of a pipeline, for each question.
+
+    Attributes:
+        costs_by_text: For the text of each question, the costs by name, such as `"rewriter prompt_tokens"`.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.by_text: dict[str, dict[str, float]] = {}
+        self.costs_by_text: dict[str, dict[str, float]] = {}
         self._costs: ContextVar[dict[str, float] | None] = ContextVar("costs", default=None)
 
     @contextmanager
-    def recording(self, text: str) -> Iterator[None]:
-        """Note what runs inside a `with` statement as the costs of a text; what an earlier attempt cost is dropped."""
-        self.by_text[text] = {}
-        token = self._costs.set(self.by_text[text])
+    def record_question(self, text: str) -> Iterator[None]:
+        """Record the costs of a question inside a `with` statement; those of an earlier attempt are dropped."""
+        self.costs_by_text[text] = {}
+        token = self._costs.set(self.costs_by_text[text])
         try:
             yield
         finally:
             self._costs.reset(token)
 
     def end(self, span: ObservedSpan, error: Exception | None) -> None:
-        """Add up a component; the tokens of models inside it are its own, unless it reports them too."""
+        """Add the costs of a component, with the tokens of models inside it unless it reports tokens itself."""
         used_tokens = _reported_usages(span.tags.get("haystack.component.output")) or span.used_tokens
         costs = self._costs.get()
         if span.is_inside_component and span.parent is not None:
@@ -156,30 +161,30 @@ class ComponentCosts(SpanListener):
 
 
 def _reported_usages(output: Any) -> list[Mapping[str, float]]:
-    """Return the usage that a component reports: of its replies, of its request, or of all requests of an agent."""
+    """Return the token usages that a component reports for its replies, its request, or all requests of an agent."""
     if not isinstance(output, dict):
         return []
-    metadata: list[Any] = []
+    metadata_entries: list[Any] = []
     for reply in output.get("replies") or ():
         if isinstance(reply, ChatMessage):
-            metadata.append(reply.meta)
+            metadata_entries.append(reply.meta)
     component_metadata = output.get("meta") or ()
     if isinstance(component_metadata, list):
-        metadata += component_metadata
+        metadata_entries += component_metadata
     else:
-        metadata.append(component_metadata)
-    usages = [entry.get("usage") for entry in metadata if isinstance(entry, dict)]
+        metadata_entries.append(component_metadata)
+    usages = [entry.get("usage") for entry in metadata_entries if isinstance(entry, dict)]
     usages.append(output.get("token_usage"))
-    distinct: list[Mapping[str, float]] = []
+    distinct_usages: list[Mapping[str, float]] = []
     for usage in usages:
         tokens = _token_counts(usage)
-        if tokens and tokens not in distinct:  # several replies to one request repeat its usage
-            distinct.append(tokens)
-    return distinct
+        if tokens and tokens not in distinct_usages:  # several replies to one request repeat its usage
+            distinct_usages.append(tokens)
+    return distinct_usages
 
 
 def _token_counts(usage: Any) -> dict[str, float]:
-    """Return the numbers of tokens in a usage, without their total."""
+    """Return the numbers of tokens in a usage by unit, without their total."""
     if not isinstance(usage, dict):
         return {}
     units = [unit for unit in usage if unit.endswith("_tokens") and unit != TOTAL_TOKENS]

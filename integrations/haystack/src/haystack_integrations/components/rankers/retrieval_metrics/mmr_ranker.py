@@ -1,4 +1,4 @@
-"""Maximal marginal relevance for the documents of any retriever."""
+"""A ranker that orders the documents of any retriever by maximal marginal relevance."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -28,9 +28,9 @@ class RankingTask:
 
     Attributes:
         candidates: The documents, one per id.
-        without_embedding: Those that have no embedding, by all that an embedder may read of them.
-        query: The query to embed; None if its vector is there, or not needed.
-        query_embedding: The vector of the query, if it is there.
+        without_embedding: The candidates that have no embedding, by `_embedding_key`.
+        query: The query to embed; None if its vector was passed, or is not needed.
+        query_embedding: The vector of the query, if it was passed.
         top_k: How many to return.
         lambda_mult: The weight of relevance.
     """
@@ -139,11 +139,11 @@ class MMRRanker:
             if document.embedding is None:
                 without_embedding[_embedding_key(document)] = document
         if without_embedding and self.document_embedder is None:
-            first = next(iter(without_embedding.values()))
+            first_document = next(iter(without_embedding.values()))
             raise ValueError(
-                f"{describe_document(first)}, has no embedding, nor have {len(without_embedding) - 1} others; let the "
-                "retriever return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or pass a "
-                "document_embedder"
+                f"{describe_document(first_document)}, has no embedding, nor have {len(without_embedding) - 1} "
+                "others; let the retriever return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or "
+                "pass a document_embedder"
             )
         needs_query = bool(candidates) and self.relevance == "query" and query_embedding is None
         if needs_query and (query is None or self.text_embedder is None):
@@ -199,19 +199,22 @@ class MMRRanker:
         """Rank documents by MMR; the asynchronous twin of `run`, which embeds query and documents concurrently."""
         task = forward_arguments("run_async", self._prepare, args, inputs)
 
+        document_embedder: Any = self.document_embedder
+        text_embedder: Any = self.text_embedder
+
         async def embed(texts: list[str]) -> list[Vector]:
             documents = [task.without_embedding[text] for text in texts]
-            return _read_vectors(documents, await run_async(self.document_embedder, documents=documents))
+            return _read_vectors(documents, await run_async(document_embedder, documents=documents))
 
         async def embed_documents() -> Mapping[str, Vector]:
             if not task.without_embedding:
                 return {}
-            return await vector_cache(self.document_embedder).avectors("document", [*task.without_embedding], embed)
+            return await vector_cache(document_embedder).avectors("document", [*task.without_embedding], embed)
 
         async def embed_query() -> list[float] | None:
             if task.query is None:
                 return task.query_embedding
-            embedding: list[float] = (await run_async(self.text_embedder, text=task.query))["embedding"]
+            embedding: list[float] = (await run_async(text_embedder, text=task.query))["embedding"]
             return embedding
 
         vectors, query_embedding = await asyncio.gather(embed_documents(), embed_query())
@@ -240,7 +243,7 @@ class MMRRanker:
 
 
 def _embedding_key(document: Document) -> str:
-    """Return all that an embedder may read of a document."""
+    """Return a key of everything that an embedder may read of a document."""
     return f"{document.content}\0{document.meta}\0{document.blob}"
 
 
@@ -259,7 +262,7 @@ def _read_vectors(documents: Sequence[Document], outputs: Mapping[str, Any]) -> 
 
 
 def _best_per_id(documents: Sequence[Document]) -> list[Document]:
-    """Return one document per id, that with the highest score, at the position of the first."""
+    """Return one document per id: the one with the highest score, at the position of the first with that id."""
     best_by_id: dict[str, Document] = {}
     for document in documents:
         best = best_by_id.setdefault(document.id, document)
@@ -269,7 +272,7 @@ def _best_per_id(documents: Sequence[Document]) -> list[Document]:
 
 
 def _stack_vectors(documents: Sequence[Document], vectors: Sequence[Vector | list[float]]) -> Vector:
-    """Return the vectors as rows."""
+    """Return the vectors as rows; raise if they differ in length, or one is not finite."""
     for document, vector in zip(documents, vectors, strict=True):
         if len(vector) != len(vectors[0]):
             raise ValueError(
@@ -277,9 +280,8 @@ def _stack_vectors(documents: Sequence[Document], vectors: Sequence[Vector | lis
                 f"{describe_document(documents[0])}, one of {len(vectors[0])}; all must come from one model"
             )
     stacked: Vector = np.array(vectors, dtype=np.float64)
-    is_finite = [bool(np.isfinite(row).all()) for row in stacked]
-    for document, vector, has_finite_numbers in zip(documents, vectors, is_finite, strict=True):
-        if not has_finite_numbers:
+    for document, vector, row in zip(documents, vectors, stacked, strict=True):
+        if not np.isfinite(row).all():
             raise ValueError(
                 f"the embedding of {describe_document(document)}, must hold finite numbers, got {vector!r:.80}"
             )
