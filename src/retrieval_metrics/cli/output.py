@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.atomic_write import STANDARD_OUTPUT, save_text
 from retrieval_metrics.reports.display_text import escaped, format_one_line
-from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
+
+    from retrieval_metrics.reports.tables import Table
 
 # The width to which sentences are wrapped if there is no terminal.
 WIDTH = 120

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.comparison.conclusions import Conclusion
-    from retrieval_metrics.statistics.paired import RareChange
+    from retrieval_metrics.statistics.rare_changes import RareChange
 
 
 def format_rare_effect(

@@ -198,12 +198,12 @@ def gap_notes(gaps: SampleGaps) -> list[str]:
     if gaps.n_without_model:
         ungraded = numbers.format_query_count(gaps.n_without_model)
         notes.append(f"the model graded nothing for {ungraded}, which count as the mean of the others")
-    for ungraded in gaps.ungraded_documents:
-        if ungraded.n_ungraded:
+    for ungraded_documents in gaps.ungraded_documents:
+        if ungraded_documents.n_ungraded:
             notes.append(
-                f"{ungraded.graders} gave no grade to {ungraded.n_ungraded:,} of "
-                f"{ungraded.n_retrieved:,} documents among the first "
-                f"{ungraded.depth} of the systems; these count as not relevant (judgments from before are "
+                f"{ungraded_documents.graders} gave no grade to {ungraded_documents.n_ungraded:,} of "
+                f"{ungraded_documents.n_retrieved:,} documents among the first "
+                f"{ungraded_documents.depth} of the systems; these count as not relevant (judgments from before are "
                 "added by Labels.from_qrels(qrels, grader=...) "
                 "and merge; "
                 'rm.compare(..., unjudged="bounds") says what the others could change)'

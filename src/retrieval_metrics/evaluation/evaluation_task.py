@@ -10,7 +10,7 @@ from retrieval_metrics.evaluation.query_scores import query_scores
 from retrieval_metrics.evaluation.row_scorer import Scorer
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.clusters import find_clusters
-from retrieval_metrics.inputs.items import get_match_key
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.query_scores import QueryScore
     from retrieval_metrics.inputs.clusters import ClustersBy
-    from retrieval_metrics.inputs.items import Key, QrelsMapping, RunMapping
+    from retrieval_metrics.inputs.items import QrelsMapping, RunMapping
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.matching.matching_options import MatchBy, Matching
     from retrieval_metrics.metrics.base.metric import Metric

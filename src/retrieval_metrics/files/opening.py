@@ -93,10 +93,13 @@ def _open_path(path: str | PathLike[str]) -> Any:
     try:
         return Path(path).open("rb")
     except (OSError, ValueError) as error:  # the file is missing, or its name is too long or holds a NUL
-        is_content = isinstance(path, str) and (path.lstrip().startswith(("{", "[")) or "\n" in path)
-        if is_content:
+        if isinstance(path, str) and _looks_like_content(path):
             raise ValueError(_content_given_message(path, "io.StringIO(text)")) from error
         raise
+
+
+def _looks_like_content(path: str) -> bool:
+    return path.lstrip().startswith(("{", "[")) or "\n" in path
 
 
 def _content_given_message(content: str | bytes, replacement: str) -> str:

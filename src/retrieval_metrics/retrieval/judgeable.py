@@ -7,7 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
-from retrieval_metrics.inputs.items import Retrieved, get_match_key
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 

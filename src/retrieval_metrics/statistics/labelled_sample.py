@@ -55,11 +55,11 @@ class OutsideValues(NamedTuple):
     """The model's values far outside the labelled ones.
 
     Attributes:
-        count: How many there are.
+        n_outside: How many there are.
         mean_distance: The sum of their distances from the labelled values, divided by the number of all queries.
     """
 
-    count: int
+    n_outside: int
     mean_distance: float
 
 

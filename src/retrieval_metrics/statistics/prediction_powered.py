@@ -296,7 +296,10 @@ def corrected_mean(
     outside = sample.measure_outside(defined)
     human_only = _estimate(sample, sample.fit_means(), defined, span)
     return replace(
-        estimate, n_outside=outside.count, extrapolated=estimate.slope * outside.mean_distance, human_only=human_only
+        estimate,
+        n_outside=outside.n_outside,
+        extrapolated=estimate.slope * outside.mean_distance,
+        human_only=human_only,
     )
 
 
