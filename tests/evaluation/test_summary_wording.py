@@ -156,7 +156,7 @@ def test_directions_and_missing_bounds() -> None:
     assert wording.metric_notes([MRR]) == []
 
 
-def test_ties() -> None:
+def test_tie_orders() -> None:
     tie_range = TieRange({"mrr": (0.75, 1.0), "map": (0.5, 0.5), "rbp": (0.1, 0.2)}, {"mrr": 1, "map": 0, "rbp": 2})
     assert tie_range.notes() == [
         "mrr: between 0.750 and 1.000, by the order of equal scores in 1 query",

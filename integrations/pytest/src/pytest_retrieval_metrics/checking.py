@@ -23,6 +23,13 @@ from pytest_retrieval_metrics.baseline_update import (
     store_baseline,
 )
 from pytest_retrieval_metrics.baselines import Baseline, strip_unused_fields
+from pytest_retrieval_metrics.bound_gates import (
+    ceiling_gate,
+    common_ids_gate,
+    floor_gate,
+    query_floor_gate,
+    unguarded_gate,
+)
 from pytest_retrieval_metrics.change_wording import format_failure
 from pytest_retrieval_metrics.check_call import CheckCall, CheckTask
 from pytest_retrieval_metrics.check_records import (
@@ -33,13 +40,6 @@ from pytest_retrieval_metrics.check_records import (
 )
 from pytest_retrieval_metrics.file_names import get_test_name, path_beside_test
 from pytest_retrieval_metrics.gate_wording import NOT_AWAITED, NOT_CALLED, format_no_baseline, round_notes
-from pytest_retrieval_metrics.gates import (
-    ceiling_gate,
-    common_ids_gate,
-    floor_gate,
-    query_floor_gate,
-    unguarded_gate,
-)
 from pytest_retrieval_metrics.verdicts import Verdict, end_test, get_effect, warn_about_verdicts
 from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
 from retrieval_metrics.integration_api.pytest_support import with_source_texts
