@@ -50,7 +50,10 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
     """Return how stable the choice is, how it was tested, and what was left out."""
     most_chosen = sorted(tuning.settings, key=lambda setting: -setting.selection_rate)[:MAX_NAMED_SHARES]
     shares = ", ".join(f"{setting.name} {100 * setting.selection_rate:.0f}%" for setting in most_chosen)
-    notes = [f"best in bootstrap resamples: {shares}"]
+    notes = [
+        "expected: mean on the questions that each bootstrap resample leaves out",
+        f"best in bootstrap resamples: {shares}",
+    ]
     if tuning.winner != tuning.default:
         n_tried = numbers.format_count(len(tuning.settings) - 1, "setting")
         p_value = numbers.format_p_value(tuning.p)
