@@ -40,7 +40,7 @@ def test_means_are_over_the_queries_that_every_system_has() -> None:
 def test_a_difference_is_found_by_any_spelling() -> None:
     comparison = rm.compare(*drawn(10, 2, "abc"), METRICS)
     assert comparison.difference("RR", "c", "a") is comparison.difference("mrr", "c", "a")
-    with pytest.raises(KeyError, match="3 differences match 'mrr'"):
+    with pytest.raises(KeyError, match="3 differences match metric 'mrr'"):
         comparison.difference("mrr")
 
 

@@ -48,3 +48,11 @@ def test_it_is_saved_and_drawn(tmp_path: Path) -> None:
         threshold.plot().savefig(tmp_path / "threshold.png")
     assert [point.score for point in threshold.curve] == sorted(point.score for point in threshold.curve)
     assert threshold.score in [point.score for point in threshold.curve]
+
+
+def test_the_frame_has_the_curve() -> None:
+    threshold = rm.threshold(questions(60), run_of([0.1] * 60))
+    frame = threshold.to_pandas()
+    assert list(frame["score"]) == [point.score for point in threshold.curve]
+    assert list(frame.columns) == ["score", "false_answers", "false_answer_bound", "mean", "answered"]
+    assert "<table" in threshold._repr_html_()

@@ -158,7 +158,7 @@ def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
     again = rm.load(tmp_path / "chosen.json")
     assert str(again) == str(chosen)
     assert list(history.compare(worst, best, metrics="mrr").means) == ["mrr"]
-    with pytest.raises(ValueError, match="unretrieved_relevant= has a meaning only with"):
+    with pytest.raises(ValueError, match="unretrieved_relevant= requires"):
         history.compare(worst, best, unretrieved_relevant=1)
     with pytest.raises(ValueError, match="unjudged cannot be changed for evaluations"):
         history.compare(worst, best, unjudged="condensed")

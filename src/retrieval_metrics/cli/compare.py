@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         baseline="NAME | compare all other runs with this one (default: every pair)",
         level="confidence level",
-        margin="SIZE | also say whether a run is no worse by more than this, such as 0.02",
+        margin="SIZE | also test non-inferiority with this margin, such as 0.02",
         unretrieved_relevant="N | with --unjudged bounds: a query may have up to N more relevant documents that nobody "
         "retrieved",
         seed="seed of the randomisation test",

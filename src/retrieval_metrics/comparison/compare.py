@@ -310,7 +310,7 @@ def compare(
         >>> first = {query: ["d", "x"] for query in qrels}
         >>> second = {query: ["x", "d"] for query in qrels}
         >>> print(compare(qrels, {"second": second, "first": first}, "mrr").conclusions.get("mrr"))
-        first is better than second in mrr, by 0.500 in every query.
+        first is better than second in mrr by 0.500 on every query.
 
     References:
         T. Sakai, N. Kando (2008). On information retrieval metrics designed for evaluation with incomplete relevance

@@ -150,7 +150,7 @@ class Comparison(ComparisonRecord, Printed):
         Args:
             kind: `overview`: which system is better and how sure that is, by the means and query by query, with the
                 means of the other metrics below. `intervals`: the means of every system and metric. `differences`: the
-                difference of every query, sorted; of more than six pairs, those told apart most clearly. `wins`: the
+                difference of every query, sorted; of more than six pairs, those with the smallest p values. `wins`: the
                 queries won, tied and lost. `cutoffs`: the metric over k. `precision_recall`: mean precision against
                 mean recall, a point for each k.
             metric: The metric of `overview`, `differences` and `cutoffs`; None takes the first of the comparison.

@@ -64,7 +64,7 @@ class PlanScenario(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Printed):
-    """How many questions it takes to find a difference, or to show that a system is no worse by more than a margin.
+    """How many questions it takes to detect a difference, or to show non-inferiority.
 
     Attributes:
         metric: The metric.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.optional_packages import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics.comparison.scored_rankings import find_best_scores, keep_above
 from retrieval_metrics.comparison.threshold_choice import (
     UNKNOWN_MEAN,
@@ -32,6 +32,7 @@ from retrieval_metrics.reports.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pandas as pd
     from matplotlib.figure import Figure
 
     from retrieval_metrics._internal.plain_types import QueryId
@@ -140,6 +141,14 @@ class Threshold(SavedFields):
         if self.score is None:
             raise ValueError(f"there is no threshold to apply. {self.conclusion}")
         return keep_above(run, self.score)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per score of the curve: false answers, their bound, mean, share answered.
+
+        Raises:
+            ImportError: If pandas is not installed; the message contains the command that installs it.
+        """
+        return to_data_frame([point._asdict() for point in self.curve])
 
     def plot(self) -> Figure:
         """Return a figure of false answers, their bound and the metric over the score.
