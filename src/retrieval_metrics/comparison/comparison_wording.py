@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 from textwrap import shorten
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
 from retrieval_metrics.reports import numbers
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
     from retrieval_metrics.comparison.selection_bias import SelectionBias
-    from retrieval_metrics.inputs.items import QueryTexts
 
 # The number of queries that are named because their values changed most.
 MAX_CHANGES = 3
@@ -24,7 +23,7 @@ MAX_CHANGES = 3
 MAX_TEXT_LENGTH = 50
 
 
-def largest_changes_note(difference: Difference, texts: QueryTexts) -> str:
+def largest_changes_note(difference: Difference, texts: Mapping[Any, str]) -> str:
     """Return which queries changed most in a metric, in either direction; empty if none changed.
 
     Args:
