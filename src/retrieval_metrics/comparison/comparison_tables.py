@@ -213,8 +213,8 @@ def method_notes(comparison: ComparisonRecord, *, has_conclusions: bool = True) 
         test.append(_format_margin_level(comparison, has_conclusions=has_conclusions))
     if any("; MDE " in sentence for sentence in comparison.conclusions.sentences):
         test.append(MDE_MEANING)
+    test += _missing_interval_notes(comparison)
     notes = ["; ".join(test)]
-    notes += _missing_interval_notes(comparison)
     notes += metric_notes(comparison.metrics)
     notes += _cluster_notes(comparison)
     notes += _left_out_notes(comparison)
