@@ -267,6 +267,9 @@ def test_sentences_and_tables_say_what_was_computed_and_all_of_it() -> None:
         assert {line for line in printed if is_about_two_systems(line)} == own
         if len(comparison.pairs) == 1:
             counts["cells"] += check_table(comparison)
+            if len(comparison.metrics) == 1:
+                # Clusters have a line of their own.
+                assert len(str(comparison).splitlines()) <= 8 + (comparison.clusters is not None)
     missing = {*STATEMENTS} - {*counts}
     assert missing <= {"no_common_queries"}, counts
     assert {f"grades: {name}" for name in GRADES} <= {*counts}
