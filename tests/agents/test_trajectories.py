@@ -76,12 +76,12 @@ def test_two_agents_are_compared_on_the_questions_that_both_have() -> None:
     assert comparison.difference("redundant", "theirs", "ours").mean == pytest.approx(1 / 6 - 3 / 8)
     assert (comparison.difference("calls", "theirs", "ours").paired.count, comparison.n["uncited"]) == (8, 0)
     sentences = {name: comparison.conclusions.get(name).sentence for name in RECORDED.properties()}
-    assert sentences["calls"] == "theirs is better than ours in calls, by 2.00 in every query."
-    assert sentences["distinct"] == "theirs and ours have the same value for every query in distinct."
-    assert "no query in common for which uncited is defined" in sentences["uncited"]
+    assert sentences["calls"] == "theirs is better than ours in calls by 2.00 on every query."
+    assert sentences["distinct"] == "theirs and ours have identical values on every query in distinct."
+    assert "share no query on which uncited is defined" in sentences["uncited"]
     assert "12 queries only in ours" not in str(comparison)
     assert set(comparison.to_pandas()["metric"]) == set(RECORDED.properties())
-    with pytest.raises(ValueError, match="there is no query that is the same in"):
+    with pytest.raises(ValueError, match="no query is unchanged in"):
         rm.compare({"ours": ours, "other": rm.Trajectories({"x": RECORDED}).properties()})
 
 

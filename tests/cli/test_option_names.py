@@ -59,7 +59,7 @@ CALLS = {
     EVALUATE + "trace.jsonl --view union": "",
     "compare qrels.trec good.run other.run --level 2": "--level must be strictly between 0 and 1, got 2.0",
     "compare qrels.trec good.run other.run --unretrieved-relevant 1": (
-        "--unretrieved-relevant has a meaning only with --unjudged bounds"
+        "--unretrieved-relevant requires --unjudged bounds"
     ),
     "convert run good.run out": "does not show the format to write; pass --to trec or another",
     "report qrels.trec -o out.html": "holds no saved result",
@@ -117,7 +117,7 @@ def test_what_stands_below_a_table_offers_options(capsys: pytest.CaptureFixture[
     rm.write_qrels({f"q{n}": {"d": 1, "x": 0} for n in range(10)}, "qrels.trec")
     rm.write_run({f"q{n}": {"n": 2.0, "d": 1.0} for n in range(10)}, "other.run")
     assert main(["compare", "qrels.trec", "good.run", "other.run", "-m", "mrr"]) == 0
-    assert "--unjudged bounds shows how much" in " ".join(capsys.readouterr().out.split())
+    assert "--unjudged bounds quantifies it" in " ".join(capsys.readouterr().out.split())
 
 
 HEALTHY = (

@@ -28,7 +28,7 @@ def test_what_it_costs_is_that_of_the_evaluation_with_it() -> None:
     )
     assert threshold.is_useful
     assert "answered" in str(threshold)
-    assert "It costs 0.000 of recall@5." in str(threshold)
+    assert "Cost: recall@5 changes from 1.000 to 1.000." in str(threshold)
 
 
 def test_a_failed_or_absent_question_says_nothing() -> None:
@@ -48,3 +48,11 @@ def test_it_is_saved_and_drawn(tmp_path: Path) -> None:
         threshold.plot().savefig(tmp_path / "threshold.png")
     assert [point.score for point in threshold.curve] == sorted(point.score for point in threshold.curve)
     assert threshold.score in [point.score for point in threshold.curve]
+
+
+def test_the_frame_has_the_curve() -> None:
+    threshold = rm.threshold(questions(60), run_of([0.1] * 60))
+    frame = threshold.to_pandas()
+    assert list(frame["score"]) == [point.score for point in threshold.curve]
+    assert list(frame.columns) == ["score", "false_answers", "false_answer_bound", "mean", "answered"]
+    assert "<table" in threshold._repr_html_()

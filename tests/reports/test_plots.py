@@ -109,4 +109,4 @@ def test_of_many_pairs_the_clearest_are_drawn_and_the_figure_says_so() -> None:
     compared = comparison(6, 120)
     figure = compared.plot("differences", "recall@10")
     assert len(figure.axes) == 6
-    assert "6 of 15 pairs of systems, those told apart most clearly" in [text for text, _ in shown(figure)]
+    assert "6 of 15 pairs of systems, those with the smallest p values" in [text for text, _ in shown(figure)]

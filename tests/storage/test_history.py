@@ -151,14 +151,14 @@ def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
     assert (planned.kind, conclusion.kind) == ("better", "not_significant")
     assert conclusion.p_corrected == pytest.approx(min(435 * planned.p_corrected, 1), rel=0.5)
     assert conclusion.interval.low < 0 < planned.interval.low
-    assert "for the choice from 435 pairs of results" in str(chosen)
+    assert "for selection from 435 pairs of results" in str(chosen)
     assert "435" not in str(history.compare(worst, best, planned=True))
-    assert "95 % interval" in str(chosen)
+    assert "95% CI" in str(chosen)
     chosen.save(tmp_path / "chosen.json")
     again = rm.load(tmp_path / "chosen.json")
     assert str(again) == str(chosen)
     assert list(history.compare(worst, best, metrics="mrr").means) == ["mrr"]
-    with pytest.raises(ValueError, match="unretrieved_relevant= has a meaning only with"):
+    with pytest.raises(ValueError, match="unretrieved_relevant= requires"):
         history.compare(worst, best, unretrieved_relevant=1)
     with pytest.raises(ValueError, match="unjudged cannot be changed for evaluations"):
         history.compare(worst, best, unjudged="condensed")

@@ -50,7 +50,7 @@ REMEDIES = tuple(
         (r"('metadata:<name>') or a callable", r"\1"),
         (r"questions\.lint\(documents\) says which", "lint says which"),
         (r"compare the results of evaluate\(\.\.\.\)", "compare the results of evaluate"),
-        (r"(has a meaning only with unjudged='bounds'), got unjudged=\S+", r"\1"),
+        (r"(requires unjudged='bounds'), got unjudged=\S+", r"\1"),
         (r": evaluate\(questions, rm\.load\(path\)\.scores\.origin\.run\)", ""),
         (r"fewer systems, metrics or resamples= take less", "fewer systems or metrics take less"),
         (r"add one with add\(evaluation, label\)", "history add adds one"),

@@ -208,7 +208,7 @@ def compare_retrievers(*args: Any, **options: Any) -> Comparison:
         >>> retrievers = {"second": lambda text: ["x", "d"], "first": lambda text: ["d", "x"]}
         >>> comparison = compare_retrievers(retrievers, questions, "mrr")
         >>> print(comparison.conclusions.get("mrr"))
-        first is better than second in mrr, by 0.500 in every query.
+        first is better than second in mrr by 0.500 on every query.
         >>> len(comparison.seconds["first"])
         8
     """

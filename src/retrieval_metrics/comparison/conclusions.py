@@ -43,11 +43,11 @@ class Conclusion:
     | kind | when |
     | --- | --- |
     | `better`, `worse` | the corrected p value is at most 1 - level, and no grades of unjudged documents that were \
-tried would change that; "on these queries" in the sentence if a rare change that they cannot show could |
+tried would change that; "in this sample" in the sentence if a rare effect that it may have missed could |
     | `not_significant` | the corrected p value is larger |
-    | `identical` | both have the same value for every query |
+    | `identical` | both have identical values on every query |
     | `depends_on_unjudged` | a finding with the grades there are that others could undo |
-    | `not_comparable` | the two systems fill a budget unequally |
+    | `not_comparable` | the two systems do not both fill the budget of the metric |
     | `no_common_queries` | there is no query for which the metric is defined in both |
 
     Attributes:

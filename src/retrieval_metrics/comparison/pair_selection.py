@@ -62,7 +62,10 @@ def require_one_pair(
     if len(selected) != 1:
         pairs = ", ".join(dict.fromkeys(f"{record.system} - {record.baseline}" for record in records))
         metrics = ", ".join(dict.fromkeys(record.metric for record in records))
-        raise KeyError(
-            f"{len(selected)} {kind} match {name!r}, {system!r}, {baseline!r}; there are {pairs} in {metrics}"
-        )
+        requested = [f"metric {name!r}"]
+        if system is not None:
+            requested.append(f"system {system!r}")
+        if baseline is not None:
+            requested.append(f"baseline {baseline!r}")
+        raise KeyError(f"{len(selected)} {kind} match {', '.join(requested)}; available: {pairs} in {metrics}")
     return selected[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.optional_packages import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics.comparison.scored_rankings import find_best_scores, keep_above
 from retrieval_metrics.comparison.threshold_choice import (
     UNKNOWN_MEAN,
@@ -32,6 +32,7 @@ from retrieval_metrics.reports.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pandas as pd
     from matplotlib.figure import Figure
 
     from retrieval_metrics._internal.plain_types import QueryId
@@ -87,9 +88,9 @@ class Threshold(SavedFields):
             promise.
         n_answerable: How many questions have an answer.
         mean_before: The mean of the metric over these without a threshold; NaN if there are none.
-        mean_before_interval: Its 95 % interval.
+        mean_before_interval: Its 95% CI.
         mean_after: The mean with the threshold.
-        mean_after_interval: Its 95 % interval.
+        mean_after_interval: Its 95% CI.
         curve: What other thresholds would do, the lowest first.
         kinds: How many questions of each kind get an answer that they do not have, and how many there are.
     """
@@ -140,6 +141,14 @@ class Threshold(SavedFields):
         if self.score is None:
             raise ValueError(f"there is no threshold to apply. {self.conclusion}")
         return keep_above(run, self.score)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per score of the curve: false answers, their bound, mean, share answered.
+
+        Raises:
+            ImportError: If pandas is not installed; the message contains the command that installs it.
+        """
+        return to_data_frame([point._asdict() for point in self.curve])
 
     def plot(self) -> Figure:
         """Return a figure of false answers, their bound and the metric over the score.
@@ -324,8 +333,9 @@ def _split_questions(
             unanswerable.append(query)
     if not unanswerable:
         raise ValueError(
-            f"there is nothing to choose by: of the {int((n_relevant == 0).sum())} questions without an answer, for "
-            "which nothing has a grade above 0, none is in the run and was answered"
+            "threshold needs scores of unanswerable questions: of the "
+            f"{int((n_relevant == 0).sum())} questions for which nothing has a grade above 0, none is in the run and "
+            "was answered"
         )
     return _SplitQuestions(answerable, unanswerable)
 

@@ -54,7 +54,7 @@ def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int |
                 start = position
         _draw_means(axes, drawn[start:], start, name)
         _label_entries(axes, drawn)
-        add_title(axes, f"{name}, mean and 95 % interval")
+        add_title(axes, f"{name}, mean and 95% CI")
         start_y_at_zero(axes)
         simplify_axes(axes, grid="y")
 
@@ -103,5 +103,5 @@ def _label_entries(axes: Axes, entries: Sequence[Entry]) -> None:
         labels.append(wrap_text(label, MAX_LABEL_LETTERS))
     axes.set_xticks(positions, labels, rotation=30, ha="right", rotation_mode="anchor")
     n_looks = sum(entry.questions == entries[-1].questions for entry in entries)
-    looks = numbers.format_count(n_looks, "look", "looks")
-    axes.set_xlabel(f"{looks} at the last questions; the more looks,\nthe more likely the top result is luck")
+    evaluations = numbers.format_count(n_looks, "evaluation")
+    axes.set_xlabel(f"{evaluations} on the current questions;\nthe more there are, the more likely the best is luck")
