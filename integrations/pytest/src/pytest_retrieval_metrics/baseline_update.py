@@ -79,7 +79,7 @@ def _stored_verdicts(verdicts: Sequence[Verdict], metrics: Iterable[str]) -> lis
     stored = []
     for metric in metrics:
         verdict = compared.get(metric, Verdict(metric=metric, outcome="stored"))
-        stored.append(replace(verdict, outcome="stored", details="", fails_at=inf))
+        stored.append(replace(verdict, outcome="stored", details="", mde=inf))
     return stored
 
 
