@@ -193,7 +193,7 @@ def format_losses(losses: Mapping[str, int]) -> str:
 
 def format_stage_flow(found_share: float) -> str:
     """Return the title of the picture of what each step leaves."""
-    return f"{100 * found_share:.1f} % of what is needed is found; what each step leaves of it, and loses"
+    return f"{100 * found_share:.1f}% of what is needed is found; what each step leaves of it, and loses"
 
 
 def format_sources(first_stages: Sequence[str]) -> str:
@@ -242,9 +242,9 @@ def format_unjudged(unjudged_shares: Mapping[str, float], k: int, *, is_condense
     """Return how many of the first `k` results of each system are unjudged, and what became of these."""
     results = f"the first {format_count(k, 'result')}"
     if list(unjudged_shares) == [""]:
-        text = f"{100 * unjudged_shares['']:.0f} % of {results}"
+        text = f"{100 * unjudged_shares['']:.0f}% of {results}"
     else:
-        shares = [f"{100 * share:.0f} % of {system}" for system, share in unjudged_shares.items()]
+        shares = [f"{100 * share:.0f}% of {system}" for system, share in unjudged_shares.items()]
         text = f"Of {results}, {join_names(shares)}"
     treated = "were taken out of the rankings" if is_condensed else "count as not relevant"
     return f"{text} are unjudged; they {treated}."

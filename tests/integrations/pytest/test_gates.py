@@ -51,7 +51,7 @@ def test_a_wider_interval_is_asked_for_by_its_level(builds: Builds) -> None:
     builds.run("--retrieval-floor=ci_low", lost=4).assert_outcomes(passed=1)
     result = builds.run("--retrieval-floor=ci_low", "--retrieval-level=0.99", lost=4)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*99 % interval*"])
+    result.stdout.fnmatch_lines(["*99% CI*"])
 
 
 EXACT = (
@@ -138,8 +138,8 @@ class TestCeilings:
 
     def test_what_passes_says_what_it_promises(self, check: RetrievalCheck) -> None:
         assert self.lines(check, at_most={"leak@5": 0, "false_answer": 0.4}) == [
-            "leak@5 passed: 0 of 26 queries; up to 10.9 % of new ones (95 % sure)",
-            "false_answer passed: 7 of 20 queries; up to 55.8 % of new ones (95 % sure)",
+            "leak@5 passed: 0 of 26 queries; up to 10.9% of new ones (95% sure)",
+            "false_answer passed: 7 of 20 queries; up to 55.8% of new ones (95% sure)",
         ]
 
     @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ class TestCeilings:
         ]
         assert "      a3 (grade 1): now at rank 2" in lines  # a missed floor is explained beside it
         answered = {query: ranking for query, ranking in run.items() if query[0] == "n"}
-        with pytest.raises(pytest.fail.Exception, match="\n      x at rank 1, but there is no answer\n"):
+        with pytest.raises(pytest.fail.Exception, match="\n      x at rank 1, for an unanswerable question\n"):
             check({query: FORBIDDEN[query] for query in answered}, answered, at_most={"false_answer": 0.1}, name="n")
 
     def test_only_what_a_grade_forbids_is_named(self, check: RetrievalCheck) -> None:
@@ -201,7 +201,7 @@ class TestCeilings:
     def test_a_ceiling_of_the_bound(self, request: pytest.FixtureRequest) -> None:
         strict = RetrievalCheck(request.node, replace(SETTINGS, floor="ci_low"), checks=1, records=[])
         assert "passed" in self.lines(strict, at_most={"leak@5": 0.11})[0]
-        with pytest.raises(pytest.fail.Exception, match="at most 5 % are allowed"):
+        with pytest.raises(pytest.fail.Exception, match="at most 5% are allowed"):
             self.lines(strict, at_most={"leak@5": 0.05}, name="narrow")
 
     @pytest.mark.parametrize(
