@@ -28,8 +28,8 @@ def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
             "ndcg@10 below the floor: 0.914 < 0.95, 40 queries",
             "  mean 0.914, 95 % interval [[]*]",
             "  q0: 0.138",
-            "      d (grade 3): now never retrieved; the ranking has 3 documents",
-            "  all queries: 4 of 4 failures: never retrieved",
+            "      d (grade 3): now not among the 3 retrieved",
+            "  all queries: 4 of 80 relevant documents missing over 40 queries: 4 not retrieved",
         ]
     )
     result.stdout.no_fnmatch_line("  q4: *")
@@ -180,7 +180,7 @@ class TestCeilings:
             "  q3: 1.000",
             "      secret at rank 1, above a3 at rank 2",
             "  q7: 1.000",
-            "      secret at rank 3, above nothing relevant",
+            "      secret at rank 3, with no relevant result below it",
         ]
         assert "      a3 (grade 1): now rank 2, found" in lines  # a missed floor is explained beside it
         answered = {query: ranking for query, ranking in run.items() if query[0] == "n"}
