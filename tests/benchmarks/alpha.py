@@ -5,7 +5,7 @@
 # [tool.uv.sources]
 # retrieval-metrics = { path = "../..", editable = true }
 # ///
-"""How often does the 95 % interval of Krippendorff's alpha hold the alpha of all queries?
+"""How often does the 95% CI of Krippendorff's alpha hold the alpha of all queries?
 
     uv run tests/benchmarks/alpha.py --draws 2000
 

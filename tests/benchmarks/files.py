@@ -143,7 +143,7 @@ def show(title: str, measured: Mapping[str, list[Measured]]) -> None:
             f"{later[name]:.3f}",
             f"{later[name] / later[US]:.1f}",
             f"{statistics.median(process.megabytes for process in processes):.0f}",
-            f"{100 * spread([process.first for process in processes]):.0f} %",
+            f"{100 * spread([process.first for process in processes]):.0f}%",
         ]
         for name, processes in measured.items()
     ]

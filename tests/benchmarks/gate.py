@@ -13,7 +13,7 @@
     uv run tests/benchmarks/gate.py --chains 200
 
 A simulated retriever finds the one relevant document of a query at a random rank; a check has three metrics of that
-rank. A build without a change ranks 20 % of the queries anew. A build with a drop of D ranks them anew as well, and
+rank. A build without a change ranks 20% of the queries anew. A build with a drop of D ranks them anew as well, and
 then fails a random choice of queries altogether, so that the true mean of mrr@10 falls by D.
 
 With --chains, each of eight updates lowers a metric a little, while the others stay, vary or rise. It prints the share
@@ -248,7 +248,7 @@ def main() -> None:
                 print(f"{name:9}{checks:7}{n:9}{simulate(n, share, checks, arguments.builds)}", flush=True)
     error = 100 * (0.05 * 0.95 / arguments.builds) ** 0.5
     seconds = time.perf_counter() - started
-    print(f"{arguments.builds} builds per line, one standard error at 5 % is {error:.1f}; {seconds:.0f} s")
+    print(f"{arguments.builds} builds per line, one standard error at 5% is {error:.1f}; {seconds:.0f} s")
 
 
 if __name__ == "__main__":

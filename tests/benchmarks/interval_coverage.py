@@ -136,7 +136,7 @@ def normal(deviation: float) -> Population:
 
 def rare(share: float, size: float, noise: float = 0.02) -> Population:
     verb = "gain" if size > 0 else "lose"
-    name = f"{100 * share:g} % {verb} {abs(size):g}"
+    name = f"{100 * share:g}% {verb} {abs(size):g}"
     if noise:
         name += ", noise"
     return Population(
@@ -153,7 +153,7 @@ def skewed(n: int) -> Population:
 # Differences of two systems, of which the largest possible is 1. The last two are the hard ones.
 DIFFERENCES = [
     normal(0.2),
-    discrete("0/1, 10 % flip", [1, -1, 0], [0.05, 0.05, 0.9]),
+    discrete("0/1, 10% flip", [1, -1, 0], [0.05, 0.05, 0.9]),
     rare(0.02, 1),
     rare(0.03, -1, noise=0.1),
 ]
@@ -300,7 +300,7 @@ def two_valued(draws: int) -> None:
             worst.append((covered(ours, rate), covered(halved, rate), float(wider)))
         lowest, lowest_halved, _ = np.min(worst, axis=0)
         _, _, wider = np.mean(worst, axis=0)
-        line(f"{100 * share:g} % need two", n, [f"{lowest:9.1f}{lowest_halved:9.1f}{wider:9.2f}"], draws, float(lowest))
+        line(f"{100 * share:g}% need two", n, [f"{lowest:9.1f}{lowest_halved:9.1f}{wider:9.2f}"], draws, float(lowest))
 
 
 def intervals_of_differences(draws: int) -> None:
@@ -357,11 +357,11 @@ def zero_by_luck(draws: int) -> None:
             values = values + random.normal(0, 0.001, n)
             is_significant.append(sign_flip_test(values, resamples=FLIPS, seed=seed).p_value <= 0.05)
         rate = 100 * float(np.mean(is_significant))
-        line(f"{100 * share:g} % gain {gain:g}, mean 0", n, [f"{rate:9.1f}{100 * (1 - share) ** n:9.1f}"], draws, rate)
+        line(f"{100 * share:g}% gain {gain:g}, mean 0", n, [f"{rate:9.1f}{100 * (1 - share) ** n:9.1f}"], draws, rate)
 
 
 def power_as_promised(draws: int) -> None:
-    """Power at both ends of what a first sample of the same population says is detected; 80 % was promised.
+    """Power at both ends of what a first sample of the same population says is detected; 80% was promised.
 
     `found`: all queries differ by the lower end. `even`: by the upper end. `uneven`: as many queries as make the upper
     end change by 1.
@@ -482,7 +482,7 @@ def metrics_of_one_rank(draws: int) -> None:
         power = 100 * np.mean(gains, axis=(0, 2))
         errors = 100 * np.any(false, axis=2).mean(axis=0)
         cells = [f"{rate:9.1f}" for rate in (*power, *errors)]
-        line(f"{100 * share:g} % move", n, cells, draws, float(power[0]))
+        line(f"{100 * share:g}% move", n, cells, draws, float(power[0]))
 
 
 def hold_all(ends: Values, truth: Values) -> bool:
@@ -539,7 +539,7 @@ SIZES_OF_CLUSTERS: dict[str, Callable[[np.random.Generator], NDArray[np.int64]]]
     "40 documents x 5": lambda _: np.full(40, 5),
     "20 documents x 10": lambda _: np.full(20, 10),
     "40 documents, sizes of Zipf": lambda _: np.maximum(1, 50 // np.arange(1, 41)),
-    "20 documents, one holds 60 %": lambda _: np.array([120, *[4] * 20]),
+    "20 documents, one holds 60%": lambda _: np.array([120, *[4] * 20]),
 }
 
 
@@ -555,7 +555,7 @@ def latent(
 
 def clusters(draws: int) -> None:
     """Two equal systems on questions of the same documents, correlation 0.3: with clusters, and without."""
-    for seed_of_line, name in ((0, "40 documents x 5"), (1, "20 documents x 10"), (4, "20 documents, one holds 60 %")):
+    for seed_of_line, name in ((0, "40 documents x 5"), (1, "20 documents x 10"), (4, "20 documents, one holds 60%")):
         random = np.random.default_rng(seed_of_line)
         outcomes = []
         sizes = SIZES_OF_CLUSTERS[name](random)
@@ -630,7 +630,7 @@ def agreement(draws: int) -> None:
         cells = [f"{covered(np.array(share_intervals), share):9.1f}{100 * len(shown) / draws:9.1f}"]
         kappa_coverage = f"{covered(shown, true):.1f}" if len(shown) >= MIN_SHOWN else "-"
         cells.append(f"{kappa_coverage:>9}")
-        line(f"{100 * wrong:g} % wrong", n, cells, draws, covered(np.array(share_intervals), share))
+        line(f"{100 * wrong:g}% wrong", n, cells, draws, covered(np.array(share_intervals), share))
 
 
 # Of fewer intervals, a percentage says little.
@@ -640,7 +640,7 @@ MIN_SHOWN = 100
 def labels(draws: int) -> None:
     """Estimates from people's and a model's grades; see label_estimates.py."""
     kinds = (("ndcg@10", 1.0, True), ("hit_rate@3", 1.0, False))
-    for (metric, skill, difference), judge in itertools.product(kinds, ("2 % wrong", "12 %, favours a system")):
+    for (metric, skill, difference), judge in itertools.product(kinds, ("2% wrong", "12%, favours a system")):
         values = label_estimates.population(label_estimates.JUDGES[judge], metric, skill, seed=7)
         people, model = values[:, 1] - values[:, 0] if difference else values[:, 1]
         simulated = label_estimates.simulate(
@@ -648,7 +648,7 @@ def labels(draws: int) -> None:
         )
         for _, n, cells, rate in simulated:
             estimated = f"{metric} difference" if difference else metric
-            name = judge.replace("12 %, favours a system", "favours")
+            name = judge.replace("12%, favours a system", "favours")
             line(f"{estimated}, {name}", n, [cells[:FOUR_PERCENTAGES]], draws, rate)
 
 
@@ -657,7 +657,7 @@ FOUR_PERCENTAGES = 36
 
 
 def judge_name(judge: str, share: float) -> str:
-    return f"{judge}, {100 * share:g} % each" if share else judge
+    return f"{judge}, {100 * share:g}% each" if share else judge
 
 
 def favours(draws: int) -> None:
@@ -676,7 +676,7 @@ def needed(draws: int) -> None:
 
 
 def looks(draws: int) -> None:
-    """Equal systems told apart at any of several looks (%), at 95 % each and with the levels of `looks=`."""
+    """Equal systems told apart at any of several looks (%), at 95% each and with the levels of `looks=`."""
     for judge, counts in itertools.product(("fair", "noisy"), ([15, 20, 25, 30, 35, 40, 50, 60],)):
         cells, rate = judge_driven_samples.looks(judge, counts, draws)
         line(f"{judge}, {len(counts)} looks", 60, [cells], draws, rate)
@@ -699,7 +699,7 @@ PARTS: dict[str, tuple[Callable[[int], None], str]] = {
     "difference": (intervals_of_differences, "  printed    +line        t"),
     "agreement_of_p": (agreement_of_p, "   same t     boot    apart     boot"),
     "detects": (power_as_promised, "      low   found     high    even  uneven"),
-    "plan": (plans, "    found     10 %     50 %     90 %"),
+    "plan": (plans, "    found     10%     50%     90%"),
     "margin": (margins, "  at -.02       t     at 0       t"),
     "family": (family_wise, "    joint     Holm"),
     "ranks": (metrics_of_one_rank, "    joint     Holm    joint     Holm"),

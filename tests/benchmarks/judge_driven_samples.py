@@ -17,7 +17,7 @@ judge sees the largest differences.
 First table: coverage in per cent of the interval of the difference in NDCG@10, and its width in multiples of that of
 people's labels alone on the random draw. Second table: in how many sets `labels_needed` for two thirds of
 the width was enough, if that many were drawn and labelled. Third table: in how many sets equal systems were told apart
-at any of several looks, at 95 % each and with the levels of `spending_levels`.
+at any of several looks, at 95% each and with the levels of `spending_levels`.
 """
 
 from __future__ import annotations

@@ -68,12 +68,12 @@ class Judge(NamedTuple):
 
 
 JUDGES = {
-    "12 % wrong": Judge(0.12),
-    "10 % wrong, lenient": Judge(0.1, lenient=0.85),
-    "20 % wrong, strict": Judge(0.2, lenient=0.15),
-    "12 %, favours a system": Judge(0.12, favours=0.3),
-    "50 % wrong": Judge(0.5),
-    "2 % wrong": Judge(0.02),
+    "12% wrong": Judge(0.12),
+    "10% wrong, lenient": Judge(0.1, lenient=0.85),
+    "20% wrong, strict": Judge(0.2, lenient=0.15),
+    "12%, favours a system": Judge(0.12, favours=0.3),
+    "50% wrong": Judge(0.5),
+    "2% wrong": Judge(0.02),
     "useless": Judge(random=True),
 }
 
@@ -186,12 +186,12 @@ def main() -> None:
     arguments = parser.parse_args()
     started = time.perf_counter()
     error = 100 * np.sqrt(0.95 * 0.05 / arguments.draws)
-    print(f"{arguments.draws} draws per line; one standard error at 95 % is {error:.1f} points")
+    print(f"{arguments.draws} draws per line; one standard error at 95% is {error:.1f} points")
     for metric, skill in (("ndcg@10", 1.0), ("ndcg@10", 2.5), ("hit_rate@3", 1.0)):
         if arguments.metric not in {None, metric}:
             continue
         for quantity in ("mean of one system", "difference of two systems"):
-            print(f"\n{metric}, {quantity}, coverage (%) of the 95 % interval")
+            print(f"\n{metric}, {quantity}, coverage (%) of the 95% CI")
             print(f"{'':28}{'N':>5}{'n':>5}     ours   people    model    PPI++    width  /oracle     bias")
             for name in arguments.only:
                 values = population(JUDGES[name], metric, skill, seed=7)

@@ -452,7 +452,7 @@ EIGHT = (
 
 
 def interval(count: int, total: int) -> str:
-    """Return a share with its 95 % interval (Wilson 1927)."""
+    """Return a share with its 95% CI (Wilson 1927)."""
     if not total:
         return "     -"
     low, high = binomtest(count, total).proportion_ci(method="wilson")

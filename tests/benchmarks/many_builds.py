@@ -148,7 +148,7 @@ def main() -> None:
             cells += [100 * n_at_once / drops, 100 * n_found / drops]
         lines.append("{:30} {:13.1f} {:19.1f} {:5.1f} {:19.1f} {:5.1f}".format(name, *cells))
     lines.append(
-        "best of 30 better than the worst: {:.1f} % corrected for the choice, {:.1f} % without".format(
+        "best of 30 better than the worst: {:.1f}% corrected for the choice, {:.1f}% without".format(
             *simulate_choices()
         )
     )

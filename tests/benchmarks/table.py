@@ -395,7 +395,7 @@ def measure_row(row: Row, rounds: int) -> list[list[str]]:
 
 def _times(seconds: list[float]) -> list[str]:
     median = 1000 * statistics.median(seconds)
-    return [f"{median:,.0f}" if median >= 100 else f"{median:.3g}", f"{100 * spread(seconds):.0f} %"]
+    return [f"{median:,.0f}" if median >= 100 else f"{median:.3g}", f"{100 * spread(seconds):.0f}%"]
 
 
 def _quotients(theirs: list[float], ours: list[float], required: float | None, before: float | None) -> list[str]:

@@ -32,7 +32,7 @@ def test_the_runs_are_a_pilot_for_a_plan(systems: list[str], capsys: pytest.Capt
     call = ["compare", *systems, "-m", "mrr", "--baseline", "good", "--plan", "0.05"]
     assert main(call) == 0
     out = capsys.readouterr().out
-    assert "questions for a difference of 0.05, found in 80 % of evaluations" in out
+    assert "questions for a difference of 0.05, found in 80% of evaluations" in out
     assert f"{expected.n_questions:,}" in out
     main([*call, "--format", "json"])
     (planned,) = json.loads(capsys.readouterr().out)["plan"]

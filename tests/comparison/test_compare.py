@@ -136,5 +136,5 @@ def test_a_warning_about_one_run_names_the_system_and_points_to_the_caller() -> 
 def test_unequal_judged_coverage_is_a_warning() -> None:
     qrels = {f"q{number}": {"d": 1, "e": 0} for number in range(8)}
     runs = {"judged": same_ranking(qrels, "d", "e"), "unjudged": same_ranking(qrels, "x", "y", "d")}
-    with pytest.warns(rm.RetrievalWarning, match="judged 100 %, unjudged 33 %"):
+    with pytest.warns(rm.RetrievalWarning, match="judged 100%, unjudged 33%"):
         rm.compare(qrels, runs, "mrr")

@@ -14,10 +14,10 @@ from retrieval_metrics.reports.numbers import format_signed, format_three_digits
 
 def test_what_retrieved_nothing_has_no_judged_share(tmp_path: Path) -> None:
     runs: dict[str, Any] = {"a": dict.fromkeys(QRELS, ("d",)), "nothing": dict.fromkeys(QRELS, ())}
-    with pytest.warns(rm.RetrievalWarning, match=r"judged of the first 10 retrieved: a 100 %, nothing -\."):
+    with pytest.warns(rm.RetrievalWarning, match=r"judged of the first 10 retrieved: a 100%, nothing -\."):
         comparison = rm.compare(QRELS, runs, "mrr", unjudged="condensed")
     comparison.report(tmp_path / "report.html")
-    assert "judged of the first 10 retrieved: a 100 %, nothing -" in str(comparison)
+    assert "judged of the first 10 retrieved: a 100%, nothing -" in str(comparison)
     assert "nan" not in str(comparison) + re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text())
 
 
@@ -26,7 +26,7 @@ def test_of_many_systems_the_judged_shares_and_the_bounds_of_the_rest_are_printe
     ranking_by_name: dict[str, Any] = {"a": ("d", "y"), "b": ("d", "z"), "c": ("y", "d")}
     runs = {name: dict.fromkeys(QRELS, ranking) for name, ranking in ranking_by_name.items()}
     lines = str(rm.compare(qrels, runs, "mrr@2", unjudged="bounds")).splitlines()
-    assert lines.count("judged of the first 2 retrieved: a 50 %, b 50 %, c 50 %") == 1
+    assert lines.count("judged of the first 2 retrieved: a 50%, b 50%, c 50%") == 1
     assert any(line.startswith("mrr@2 with any grades (0, 1) of the unjudged among the first 2: a ") for line in lines)
 
 
@@ -44,10 +44,10 @@ def test_the_text_is_tables_and_a_verdict() -> None:
         "metric old new n",
         f"mrr 0.500 [{low:.3f}, {high:.3f}] 1.000 [0.738, 1.000] 8",
         "hit_rate@1 0.000 [0.000, 0.369] 1.000 [0.631, 1.000] 8",
-        "judged of the first 1 retrieved: old 0 %, new 100 %",
+        "judged of the first 1 retrieved: old 0%, new 100%",
         "",
         "new - old",
-        "metric difference 95 % interval p won/tied/lost",
+        "metric difference 95% CI p won/tied/lost",
         f"mrr +0.500 {interval_text(comparison, 'mrr')} {p_value} 8/0/0",
         f"hit_rate@1 +1.00 {interval_text(comparison, 'hit_rate@1')} {p_value} 8/0/0",
         "moved most in mrr: q0 +0.500, q1 +0.500, q2 +0.500",

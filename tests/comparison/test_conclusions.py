@@ -218,7 +218,7 @@ def check_ranking_sentence(conclusion: Conclusion, reference: str, sentences: li
 
 
 def test_a_difference_that_rare_changes_could_undo_holds_for_these_queries_only() -> None:
-    """Of the 5 % of queries that gain .8 these 25 hold none, so that the mean of all is not -.042, but 0."""
+    """Of the 5% of queries that gain .8 these 25 hold none, so that the mean of all is not -.042, but 0."""
     values = {"old": 0.5, "new": 0.458, "far": 0.2}
     evaluations = {}
     for name, value in values.items():

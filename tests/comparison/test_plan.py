@@ -50,7 +50,7 @@ def test_small_pilots_are_given_room_for_their_error(count: int) -> None:
     assert np.mean(powers) == pytest.approx(0.8, abs=0.03)
     assert np.mean(without) < np.mean(powers) - 0.02
     percent_more = 100 * (variance_allowance(count - 1, 0.8, 0.05) - 1)
-    assert f"the middle row has {percent_more:.0f} % more, so that 80 % are found on average over such pilots" in str(
+    assert f"the middle row has {percent_more:.0f}% more, so that 80% are found on average over such pilots" in str(
         planned
     )
 
@@ -78,7 +78,7 @@ def test_more_of_everything_takes_more_questions() -> None:
 
 
 def test_one_level_stands_for_another() -> None:
-    # A margin is tested on one side; each of two differences has half of the 5 %.
+    # A margin is tested on one side; each of two differences has half of the 5%.
     of_margin = rm.plan(margin=0.05)
     at_90 = rm.plan(0.05, level=0.9)
     assert [row.n_questions for row in of_margin.scenarios[1:]] == [row.n_questions for row in at_90.scenarios[1:]]
@@ -103,7 +103,7 @@ def test_the_room_for_error_is_that_of_the_level_of_each_test() -> None:
     compared = pilot(8)
     for options, level in (({"margin": 0.2}, 0.1), ({"difference": 0.2, "comparisons": 5}, 0.01)):
         percent_more = 100 * (variance_allowance(7, 0.8, level) - 1)
-        assert f"the middle row has {percent_more:.0f} % more" in str(rm.plan(**options, metric="mrr", pilot=compared))  # type: ignore[arg-type]  # any option
+        assert f"the middle row has {percent_more:.0f}% more" in str(rm.plan(**options, metric="mrr", pilot=compared))  # type: ignore[arg-type]  # any option
 
 
 def test_it_prints_a_table_and_draws_a_curve() -> None:

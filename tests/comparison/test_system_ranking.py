@@ -140,7 +140,7 @@ def test_a_margin_has_an_outcome_for_every_system_but_the_baseline() -> None:
 def test_the_level_of_a_margin_is_printed_with_where_its_outcome_stands() -> None:
     ranks = {"old": [1, 2, 3, 1] * 50, "same": [1, 2, 3, 1] * 50, "bad": [5] * 200, "other": [1, 2, 3, 2] * 50}
     text = str(rm.compare(*systems(ranks), "mrr", baseline="old", margin=0.02))
-    assert "margin: each system and metric by itself at a one-sided level of 95 %\n" in f"{text}\n"
+    assert "margin: each system and metric by itself at a one-sided level of 95%\n" in f"{text}\n"
     without_baseline = str(rm.compare(*systems(ranks), "mrr", margin=0.02))
     assert "margin (print(comparison.conclusions) has it): each system and metric" in without_baseline
 

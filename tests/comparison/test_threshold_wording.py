@@ -12,8 +12,8 @@ from unanswerable_questions import ANSWERED, questions, run_of
 def test_what_26_questions_cannot_promise() -> None:
     threshold = rm.threshold(questions(26), run_of([0.1] * 26))
     assert str(threshold) == (
-        "No threshold: 26 questions without an answer cannot promise 10 %, whatever they score: at least 29 are needed "
-        "if none of them gets an answer; these can promise 10.9 %."
+        "No threshold: 26 questions without an answer cannot promise 10%, whatever they score: at least 29 are needed "
+        "if none of them gets an answer; these can promise 10.9%."
     )
     with pytest.raises(ValueError, match=r"there is no threshold to apply\. No threshold: 26 questions"):
         threshold.apply(ANSWERED)
@@ -32,7 +32,7 @@ def test_nothing_needs_to_be_cut_where_nothing_comes_back() -> None:
     threshold = rm.threshold(questions(60), run)
     assert (threshold.score, threshold.conclusion) == (
         -math.inf,
-        "Nothing needs to be cut: 0 of 60 questions without an answer get one, which bounds new ones at 4.9 %.",
+        "Nothing needs to be cut: 0 of 60 questions without an answer get one, which bounds new ones at 4.9%.",
     )
     assert threshold.apply(run) == run
 

@@ -30,7 +30,7 @@ def test_settings_that_differ_alike_on_every_question_have_known_numbers() -> No
     assert frame["recall@3"].to_dict() == {"new": 1, "old": 1, "bad": 0}
     from_bad = str(rm.tune(settings, qrels, "mrr", default="bad", extra_metrics="recall@3"))
     assert re.search(r"recall@3 +1\.000 +0\.000 +\+1\.00", from_bad)
-    assert "wins on similar questions: new 100 %, " in from_bad
+    assert "wins on similar questions: new 100%, " in from_bad
 
 
 def test_it_prints_what_was_chosen_and_draws_it() -> None:

@@ -166,7 +166,7 @@ def test_condensed_rankings_say_whom_they_favour() -> None:
     }
     with pytest.warns(rm.RetrievalWarning, match="favours the system that is judged less"):
         comparison = rm.compare(qrels, runs, "ndcg@10", unjudged="condensed")
-    assert comparison.summary[0].endswith("judged of the first 10 retrieved: old 100 %, new 17 %, so it favours new.")
+    assert comparison.summary[0].endswith("judged of the first 10 retrieved: old 100%, new 17%, so it favours new.")
     assert "count as not relevant" not in str(comparison)
     saved = dict(comparison.evaluations)
     with pytest.raises(ValueError, match="grades what unjudged='condensed' takes out"):

@@ -14,7 +14,7 @@ from retrieval_metrics.datasets.rubric import Scale
 @pytest.mark.parametrize(
     ("differences", "size", "share"),
     [
-        ([1.0] * 20 + [0.0] * 60, 20, 0.6),  # all of the differences: at most 60 % of the labels
+        ([1.0] * 20 + [0.0] * 60, 20, 0.6),  # all of the differences: at most 60% of the labels
         ([1.0] * 80, 10, 0.125),  # no query tells more than another: as many as there are
         ([3.0] * 10 + [1.0] * 70, 10, 30 / 100),  # 10 * 3 of 10 * 3 + 70 * 1
         ([1.0] * 2 + [0.0] * 3, 2, 0.6),

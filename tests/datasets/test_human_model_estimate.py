@@ -216,7 +216,7 @@ def test_how_much_higher_the_model_grades_is_said() -> None:
     shift = np.mean(differences)
     assert shift > 0
     percent_equal = 100 * np.mean([difference == 0 for difference in differences])
-    assert f"{percent_equal:.0f} % with the same grade; a model grades {shift:.2f} higher on average" in str(estimate())
+    assert f"{percent_equal:.0f}% with the same grade; a model grades {shift:.2f} higher on average" in str(estimate())
     strict = rm.Labels.from_qrels(judge(0.12, lenient=0.0), "a model", kind="model")
     assert re.search(r"a model grades 0\.\d\d lower on average", str(estimate(model=strict)))
 

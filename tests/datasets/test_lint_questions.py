@@ -79,10 +79,10 @@ class TestSingleQuestions:
     @pytest.mark.parametrize(
         ("question", "answer", "expected"),
         [
-            # 13 of 20 words in a row are 65 %.
+            # 13 of 20 words in a row are 65%.
             (text(slice(13), slice(100, 107)), text(slice(30)), [(13, 0.65)]),
             (text(slice(13), slice(100, 108)), text(slice(30)), []),
-            # Without a run: 95 % of the content words, ...
+            # Without a run: 95% of the content words, ...
             (text(slice(18, None, -1), slice(100, 101)), text(slice(30)), [(1, 0.95)]),
             (text(slice(17, None, -1), slice(100, 101)), text(slice(30)), []),
             # ... which are six or more, ...

@@ -67,9 +67,9 @@ class TestNearlyTheSameQuestion:
         ("first", "second", "alone", "shared"),
         [
             (4, 5, [0.8], [0.8]),
-            (3, 4, [], [0.75]),  # less than 80 % is enough only with a relevant document in common
+            (3, 4, [], [0.75]),  # less than 80% is enough only with a relevant document in common
             (7, 10, [], [0.7]),
-            (9, 13, [], []),  # 69 %
+            (9, 13, [], []),  # 69%
         ],
     )
     def test_has_80_percent_of_the_content_words_or_70_with_a_relevant_document_in_common(

@@ -59,7 +59,7 @@ def test_a_link_to_a_folder_leads_to_its_files_packed() -> None:
 
 
 def test_sentences_of_an_output_wrap_and_tables_do_not() -> None:
-    table = "metric       mean   95 % interval                  n"
+    table = "metric       mean          95% CI                  n"
     sentence = "the first &amp; the second cannot be told apart by any test"
     wrapped = module("_extensions/wrapping.py").wrapping(f"short\n{table}\n{sentence}\n")
     assert wrapped == f'short\n{table}\n<span class="sentence">{sentence}</span>\n'

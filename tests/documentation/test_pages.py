@@ -215,10 +215,10 @@ def test_what_is_said_of_intervals_is_what_the_simulations_found() -> None:
         )
         for rows in (table_rows(part, columns=7),)
     }
-    assert f"interval of a mean | 95 % | at least {min(ends['mean'][0], ends['two_valued'][0])} %" in page
-    assert f"with the line about rare changes | 95 % | at least {ends['difference'][0]} %" in page
-    assert f"interval of the share with the same grade | 95 % | at least {ends['agreement'][0]} %" in page
-    assert "covers the truth in {} to {} % of samples".format(*ends["clustered_means"]) in page
+    assert f"interval of a mean | 95% | at least {min(ends['mean'][0], ends['two_valued'][0])}%" in page
+    assert f"with the line about rare changes | 95% | at least {ends['difference'][0]}%" in page
+    assert f"interval of the share with the same grade | 95% | at least {ends['agreement'][0]}%" in page
+    assert "covers the truth in {} to {}% of samples".format(*ends["clustered_means"]) in page
 
 
 def test_what_is_said_of_labels_needed_is_what_the_simulation_found() -> None:
@@ -229,7 +229,7 @@ def test_what_is_said_of_labels_needed_is_what_the_simulation_found() -> None:
     for judge, _, drawn, _, strata in table_rows("needed", columns=4):
         (worst if judge.startswith(misled) else other_shares).append(float(drawn))
         other_shares.append(float(strata))
-    usual, least = (f"{min(shares):.0f} to {max(shares):.0f} %" for shares in (other_shares, worst))
+    usual, least = (f"{min(shares):.0f} to {max(shares):.0f}%" for shares in (other_shares, worst))
     texts = [rm.types.EstimatedDifference.labels_needed.__doc__, LABELS_NEEDED_ACCURACY, page]
     assert all(f" {words}" in " ".join((text or "").split()) for text in texts for words in (usual, least))
 

@@ -15,12 +15,12 @@ TOO_LONG = BudgetFill(fill_rate=0.0, unfilled=0, n=30, mean_results=3.0, results
 @pytest.mark.parametrize(
     ("fill", "text"),
     [
-        (FULL, "filled to 98 % on average"),
+        (FULL, "filled to 98% on average"),
         (
             SHORT,
-            "filled to 15 % on average; 30 of 30 rankings end before 90 %, about 20 results instead of 3 would fill it",
+            "filled to 15% on average; 30 of 30 rankings end before 90%, about 20 results instead of 3 would fill it",
         ),
-        (TOO_LONG, "filled to 0 % on average; the next result does not fit"),
+        (TOO_LONG, "filled to 0% on average; the next result does not fit"),
     ],
 )
 def test_how_far_a_budget_is_filled(fill: BudgetFill, text: str) -> None:
@@ -36,7 +36,7 @@ def test_how_far_a_budget_is_filled(fill: BudgetFill, text: str) -> None:
             None,
             [
                 (
-                    "The budget of 2,000 characters is not filled: small fills 15 % of it, because the ranking ends. "
+                    "The budget of 2,000 characters is not filled: small fills 15% of it, because the ranking ends. "
                     "Retrieve about 20 results of small instead of 3."
                 )
             ],
@@ -46,7 +46,7 @@ def test_how_far_a_budget_is_filled(fill: BudgetFill, text: str) -> None:
             rm.Budget(900, "chars"),
             [
                 (
-                    "The budget of 2,000 characters is not filled: small fills 15 % of it and tiny fills 15 % of it, "
+                    "The budget of 2,000 characters is not filled: small fills 15% of it and tiny fills 15% of it, "
                     "because the ranking ends. Retrieve about 20 results of small instead of 3 and about 20 results of "
                     "tiny instead of 3, or compare at a budget that all fill, such as 900chars."
                 )
@@ -57,7 +57,7 @@ def test_how_far_a_budget_is_filled(fill: BudgetFill, text: str) -> None:
             None,
             [
                 (
-                    "The budget of 2,000 characters is too small for some results: big fills 0 % of it, because the "
+                    "The budget of 2,000 characters is too small for some results: big fills 0% of it, because the "
                     "next result does not fit. Choose a larger budget."
                 )
             ],

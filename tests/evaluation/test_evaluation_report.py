@@ -58,10 +58,10 @@ def test_the_second_picture_shows_what_each_step_lost(tmp_path: Path) -> None:
     stages = re.findall(r"<b>(.*?)</b>.*?<span>(.*?)</span>(.*?)</li>", lost)
     parts = [(name, left, re.findall(r"<em>(.*?)</em>", losses)) for name, left, losses in stages]
     assert parts == [
-        ("bm25, dense", "100.0 % left", []),
-        ("fused &lt;1&gt;", "100.0 % left", []),
-        ("reranked", "50.0 % left", ["\u221250.0 % dropped"]),
-        ("top 1", "12.5 % left", ["\u221237.5 % cutoff full"]),
+        ("bm25, dense", "100.0% left", []),
+        ("fused &lt;1&gt;", "100.0% left", []),
+        ("reranked", "50.0% left", ["\u221250.0% dropped"]),
+        ("top 1", "12.5% left", ["\u221237.5% cutoff full"]),
     ]
     rm.evaluate({"q1": ["a"]}, {"q1": ["a"]}, "recall@1").report(tmp_path / "report.html")
     assert "Losses by stage" not in read(tmp_path / "report.html")[0]

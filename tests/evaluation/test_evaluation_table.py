@@ -16,7 +16,7 @@ def result() -> rm.Evaluation:
 
 def test_rows_are_means_with_their_intervals_and_numbers_of_queries(result: rm.Evaluation) -> None:
     table = summary_table(result.scores)
-    assert table.header == ["metric", "mean", "95 % interval", "n"]
+    assert table.header == ["metric", "mean", "95% CI", "n"]
     assert [[row[0], row[1], row[3]] for row in table.rows] == [["mrr", "0.625", "2"], ["rbp(p=0.5)", "0.312", "2"]]
     for row, interval in zip(table.rows, result.intervals().values(), strict=True):
         assert row[2] == f"[{interval.low:.3f}, {interval.high:.3f}]"

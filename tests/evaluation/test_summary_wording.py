@@ -126,7 +126,7 @@ def test_clusters() -> None:
 def test_too_few_queries() -> None:
     unbounded = make_given_metric((0, math.inf))
     few_unbounded = (
-        "without an upper bound, a 95 % interval from fewer than 25 queries may be right in only 77 to 94 of 100 cases"
+        "without an upper bound, a 95% CI from fewer than 25 queries may be right in only 77 to 94 of 100 cases"
     )
     assert wording.query_count_notes([summarize_metric(MRR, 3), summarize_metric(unbounded, 24)]) == [
         "n too small: an interval of fewer than 4 queries says little",

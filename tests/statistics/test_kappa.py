@@ -41,7 +41,7 @@ def test_kappa_has_an_interval_that_covers() -> None:
 
 
 def test_agreement_covers_where_a_grader_errs_query_by_query() -> None:
-    """Disagreements are 5 % of the passages, nearly all of them in a few queries; with 25 queries few or none show."""
+    """Disagreements are 5% of the passages, nearly all of them in a few queries; with 25 queries few or none show."""
     random = np.random.default_rng(8)
 
     def tables(queries: int) -> Any:
@@ -61,7 +61,7 @@ def test_agreement_covers_where_a_grader_errs_query_by_query() -> None:
     shown = [(low, high) for low, high in kappa_intervals if not math.isnan(low)]
 
     assert np.mean([low <= np.trace(large) / large.sum() <= high for low, high in share_intervals]) >= 0.92
-    assert np.mean([low <= cohens_kappa(large, "quadratic") <= high for low, high in shown]) >= 0.92  # 87 % with t(G-1)
+    assert np.mean([low <= cohens_kappa(large, "quadratic") <= high for low, high in shown]) >= 0.92  # 87% with t(G-1)
     assert 0.1 < 1 - len(shown) / len(samples) < 0.9
 
 

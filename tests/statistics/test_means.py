@@ -157,7 +157,7 @@ def test_values_that_all_coincide_do_not_give_a_point(value: float) -> None:
 
 
 def test_a_sample_without_a_failure_admits_the_failure_rate_that_would_hide_one_time_in_twenty() -> None:
-    # 0.9^25 = 7 %: a system that fails on a tenth of all queries may well show 25 successes.
+    # 0.9^25 = 7%: a system that fails on a tenth of all queries may well show 25 successes.
     assert mean_interval([1.0] * 25).low < 0.91
     assert mean_interval([1.0] * 25, binary=True).low == pytest.approx(0.025 ** (1 / 25))
 
@@ -173,7 +173,7 @@ def test_of_values_that_can_only_be_0_or_1_at_least_95_percent_of_samples_are_co
     covers = (ends[:, :1] <= rates) & (rates <= ends[:, 1:])
     covered = (stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) * covers).sum(axis=0)
 
-    assert covered.min() >= 0.95  # with binary=0, 88 to 90 %
+    assert covered.min() >= 0.95  # with binary=0, 88 to 90%
 
 
 def test_a_share_of_queries_that_is_none_is_refused() -> None:

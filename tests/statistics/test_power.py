@@ -37,7 +37,7 @@ def test_the_power_of_the_t_test_is_that_of_simulation(count: int) -> None:
 @pytest.mark.parametrize("scale", [0.01, 0.2])
 def test_the_detectable_difference_is_the_root_of_its_equation(count: int, scale: float) -> None:
     differences = np.random.default_rng(count).normal(0, scale, count)
-    fewest = 6  # at 5 %
+    fewest = 6  # at 5%
     claim = detectable_difference(differences).sparse - 1 / count
     u = (count - 1) / stats.chi2(count - 1).ppf(0.2)
     movers = stats.binom(count, min(claim, 1)).sf(fewest - 1)
@@ -68,7 +68,7 @@ def test_a_sample_that_moved_a_little_promises_what_one_that_moved_a_hair_does()
 
 SPREADS: dict[str, Callable[[np.random.Generator, int], NDArray[np.float64]]] = {
     "normal": lambda random, n: random.normal(0, 0.25, n),
-    "40 % equal": lambda random, n: np.where(random.random(n) < 0.4, 0, random.normal(0, 0.19, n)),
+    "40% equal": lambda random, n: np.where(random.random(n) < 0.4, 0, random.normal(0, 0.19, n)),
 }
 
 

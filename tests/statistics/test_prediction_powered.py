@@ -185,7 +185,7 @@ def test_a_judge_that_likes_one_of_two_equal_systems_does_not_tell_them_apart(la
         width += high - low
         alone += float(np.ptp((estimate.human_only or estimate).difference_interval()))
 
-    assert apart / 300 <= 0.07  # with a slope from two labels, 26 %
+    assert apart / 300 <= 0.07  # with a slope from two labels, 26%
     assert width <= 1.25 * alone
 
 
@@ -197,7 +197,7 @@ def test_people_who_see_no_difference_leave_room_for_what_was_not_drawn() -> Non
     assert (estimate.mean, estimate.all_equal) == (0.0, True)
     assert estimate.rare().share == pytest.approx(
         1 - 0.05 ** (1 / 15), rel=0.05
-    )  # so many queries are missed by 5 % of samples
+    )  # so many queries are missed by 5% of samples
     assert -low == high >= estimate.rare().mean_shift
     half = corrected_mean(np.zeros(15), model, np.arange(15), span=0.5).difference_interval(span=0.5)
     assert half.high == pytest.approx(high / 2, rel=0.2)

@@ -102,7 +102,7 @@ def test_the_interval_of_a_mean_covers_where_a_few_clusters_hold_most_questions(
         low, high = interval_from_sums(effective_sums(random.beta(9 * easy + 0.1, 9 * (1 - easy) + 0.1), labels))
         covered += low <= (9 * 0.6 + 0.1) / 9.2 <= high
 
-    assert covered / 300 >= 0.92  # 74 % if the effective number were never below that of the clusters
+    assert covered / 300 >= 0.92  # 74% if the effective number were never below that of the clusters
 
 
 def test_the_interval_covers_where_few_clusters_hold_a_failure() -> None:
@@ -115,7 +115,7 @@ def test_the_interval_covers_where_few_clusters_hold_a_failure() -> None:
         low, high = interval_from_sums(effective_sums(passed, labels), binary=True)
         covered += low <= 0.9 <= high
 
-    assert covered / 300 >= 0.92  # 89 % with the clusters' degrees of freedom alone
+    assert covered / 300 >= 0.92  # 89% with the clusters' degrees of freedom alone
 
 
 def test_what_clusters_cost_begins_at_nothing() -> None:

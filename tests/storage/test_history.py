@@ -153,7 +153,7 @@ def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
     assert conclusion.interval.low < 0 < planned.interval.low
     assert "for the choice from 435 pairs of results" in str(chosen)
     assert "435" not in str(history.compare(worst, best, planned=True))
-    assert "95 % interval" in str(chosen)
+    assert "95% CI" in str(chosen)
     chosen.save(tmp_path / "chosen.json")
     again = rm.load(tmp_path / "chosen.json")
     assert str(again) == str(chosen)

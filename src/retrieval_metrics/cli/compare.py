@@ -146,7 +146,7 @@ def _plan_table(plans: list[_PairPlan], size: float) -> Table:
             ]
         )
     note = SPARSE_SCENARIO if rows else "no pair of systems differs on any query, which shows no spread to plan with"
-    title = f"questions for a difference of {size:g}, found in 80 % of evaluations"
+    title = f"questions for a difference of {size:g}, found in 80% of evaluations"
     return Table(header, rows, [note], title, words=(0, 1))
 
 

@@ -35,10 +35,10 @@ GLOSSARY = {
     "each excludes 0 exactly if p is small enough for a finding. A - means that there are too few for an interval.",
     "p": "the probability that any of the comparisons made here would show this much if no two systems differed. It is "
     "computed by exchanging the systems on random choices of queries, the same for all metrics, and assumes that a "
-    "difference is as likely as its opposite; at most 0.05 counts as a finding at 95 %.",
+    "difference is as likely as its opposite; at most 0.05 counts as a finding at 95%.",
     "effect": "the mean difference in standard deviations of the differences.",
     "won/tied/lost": "the number of queries on which the first system is better, equal and worse.",
-    "detects": "a true difference of this size would be found in 80 % of such evaluations, if it is spread over the "
+    "detects": "a true difference of this size would be found in 80% of such evaluations, if it is spread over the "
     "queries as the differences seen are. A - means that it is unknown: there are too few queries, or none differs.",
 }
 
@@ -183,11 +183,11 @@ def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
     if comparison.differences[0].clusters is not None:
         units = numbers.format_count(max_units, "cluster")
     verb = "is" if max_units == 1 else "are"
-    return [f"no interval can be given at {100 * comparison.level:g} %: {units} {verb} too few for one"]
+    return [f"no interval can be given at {100 * comparison.level:g}%: {units} {verb} too few for one"]
 
 
 def _format_margin_level(comparison: ComparisonRecord, *, has_conclusions: bool) -> str:
-    level = f"by itself at a one-sided level of {100 * comparison.level:g} %"
+    level = f"by itself at a one-sided level of {100 * comparison.level:g}%"
     if has_conclusions:
         return f"margin: each sentence {level}"
     where = "" if comparison.baseline is not None else " (print(comparison.conclusions) has it)"

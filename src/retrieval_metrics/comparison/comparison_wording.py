@@ -55,7 +55,7 @@ def format_judged_shares(coverage: JudgedCoverage) -> str:
 def _format_shares(shares: Mapping[str, float]) -> str:
     texts = []
     for name, share in shares.items():
-        percentage = "-" if isnan(share) else f"{100 * share:.0f} %"
+        percentage = "-" if isnan(share) else f"{100 * share:.0f}%"
         texts.append(f"{name} {percentage}")
     return ", ".join(texts)
 

@@ -296,7 +296,7 @@ def _mde_note(groups: Sequence[ConclusionGroup], metrics: str) -> str:
 
 
 def _detectable_effects(group: ConclusionGroup) -> list[float]:
-    """Return the effects that are detected with a power of 80 % if they are spread over the queries as observed."""
+    """Return the effects that are detected with a power of 80% if they are spread over the queries as observed."""
     return [conclusion.details.mde().spread for conclusion in group.conclusions]
 
 

@@ -129,13 +129,13 @@ class Plan(Printed):
         return [Table(header, rows, self._notes(), f"{self.metric}: {goal} takes {self.n_questions:,} questions")]
 
     def _notes(self) -> list[str]:
-        power = f"{100 * self.power:g} %"
-        level = f"{100 * self.level:g} %"
+        power = f"{100 * self.power:g}%"
+        level = f"{100 * self.level:g}%"
         notes = [f"found in {power} of such evaluations at {level}; {self.spread_source}"]
         if self.difference is not None:
             notes.append(SPARSE_SCENARIO)
         if self._variance_allowance > MIN_PRINTED_ALLOWANCE:
-            surplus = f"{100 * (self._variance_allowance - 1):.0f} %"
+            surplus = f"{100 * (self._variance_allowance - 1):.0f}%"
             notes.append(f"the middle row has {surplus} more, so that {power} are found on average over such pilots")
         if self.comparisons > 1:
             notes.append(f"each of {self.comparisons} comparisons at {level} for all of them together")
@@ -202,17 +202,17 @@ def plan(
     """Return how many questions a comparison takes, before anybody collects them.
 
     With s the standard deviation of the per-query differences of two systems, it is the smallest n for which the paired
-    t test finds a true mean difference d with the wanted power, about ((1.96 + 0.84) s / d)^2 at 80 %. For a margin it
+    t test finds a true mean difference d with the wanted power, about ((1.96 + 0.84) s / d)^2 at 80%. For a margin it
     is the smallest n for which `compare(..., margin=)` passes two systems that do not differ, and at least 3 / margin.
 
     s comes from the best that is known:
 
-    * a pilot, a comparison of similar systems on some questions: its s, and the ends of its 80 % interval;
+    * a pilot, a comparison of similar systems on some questions: its s, and the ends of its 80% CI;
     * an earlier evaluation of one system: 0.5 to 1.2 times the standard deviation of its values, usually 0.8;
     * nothing: the spreads of 13 pairs of retrievers on two public collections, by metric.
 
     A range from nothing is wide, and your systems can lie outside it: begin with 30 questions, and plan with them as a
-    pilot. A pilot's spread is itself uncertain, so the plan has room for its error: with 30 questions, 6 % more. 80 %
+    pilot. A pilot's spread is itself uncertain, so the plan has room for its error: with 30 questions, 6% more. 80%
     of differences are then found on average over pilots; in single cases the number is 0.8 to 1.3 times what it should
     be, and further off in two of five. A pilot without any of the rare large differences knows nothing of them.
 

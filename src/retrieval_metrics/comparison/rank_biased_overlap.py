@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
 
 
-# The persistence of rank-biased overlap: the first ten ranks have 86 % of the weight.
+# The persistence of rank-biased overlap: the first ten ranks have 86% of the weight.
 RBO_PERSISTENCE = 0.9
 
 

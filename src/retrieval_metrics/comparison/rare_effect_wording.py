@@ -28,7 +28,7 @@ def format_rare_effect(
     """
     return (
         f"{numbers.format_query_count(n)} cannot show what is rare: "
-        f"up to {100 * rare.share:.2g} % of all queries could {query_change} by {max_difference:.3g}, "
+        f"up to {100 * rare.share:.2g}% of all queries could {query_change} by {max_difference:.3g}, "
         f"and the mean {mean_change} {rare.mean_shift:.2g}"
     )
 

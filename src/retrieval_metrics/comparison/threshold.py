@@ -87,9 +87,9 @@ class Threshold(SavedFields):
             promise.
         n_answerable: How many questions have an answer.
         mean_before: The mean of the metric over these without a threshold; NaN if there are none.
-        mean_before_interval: Its 95 % interval.
+        mean_before_interval: Its 95% CI.
         mean_after: The mean with the threshold.
-        mean_after_interval: Its 95 % interval.
+        mean_after_interval: Its 95% CI.
         curve: What other thresholds would do, the lowest first.
         kinds: How many questions of each kind get an answer that they do not have, and how many there are.
     """

@@ -71,7 +71,7 @@ class FalseAnswers:
 
 
 class MeanWithInterval(NamedTuple):
-    """A mean with its 95 % interval."""
+    """A mean with its 95% CI."""
 
     mean: float
     interval: Interval

@@ -23,7 +23,7 @@ def threshold_figure(threshold: Threshold) -> Plot:
     scores = [point.score for point in points]
     shares_by_label = {
         "false answers": [point.false_answers / threshold.n_unanswerable for point in points],
-        f"false answers, {100 * threshold.level:g} % bound": [point.false_answer_bound for point in points],
+        f"false answers, {100 * threshold.level:g}% bound": [point.false_answer_bound for point in points],
         threshold.metric: [point.mean for point in points],
     }
 
@@ -35,7 +35,7 @@ def threshold_figure(threshold: Threshold) -> Plot:
         axes.axhline(threshold.max_false_answers, color=TIED_COLOUR, linewidth=1, linestyle=":")
         if threshold.score is not None and np.isfinite(threshold.score):
             axes.axvline(threshold.score, color=TIED_COLOUR, linewidth=1)
-        axes.set_xlabel(f"score above which results stay; dotted: {100 * threshold.max_false_answers:g} %")
+        axes.set_xlabel(f"score above which results stay; dotted: {100 * threshold.max_false_answers:g}%")
         axes.legend(loc="best", frameon=False, fontsize=SMALL_FONT_SIZE)
         start_y_at_zero(axes)
         simplify_axes(axes, grid="y")

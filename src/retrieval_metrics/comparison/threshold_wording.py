@@ -16,7 +16,7 @@ MAX_PROMISE = 0.5
 def format_threshold_conclusion(threshold: Threshold) -> str:
     """Return which results to keep, and what that promises and costs, in a sentence."""
     questions = "questions without an answer"
-    bound = f"{100 * threshold.false_answer_bound:.1f} %"
+    bound = f"{100 * threshold.false_answer_bound:.1f}%"
     if threshold.score is None:
         promise = "nothing" if threshold.false_answer_bound > MAX_PROMISE else bound
         return (
@@ -65,4 +65,4 @@ def format_score(score: float) -> str:
 
 
 def _format_percent(share: float) -> str:
-    return f"{100 * share:g} %"
+    return f"{100 * share:g}%"

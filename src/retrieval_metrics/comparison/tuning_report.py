@@ -70,7 +70,7 @@ def _settings_table(tuning: TuningResult) -> Table:
                 numbers.format_p_value(setting.difference.p_corrected),
             ]
         means = [numbers.format_value(setting.means[metric]) for metric in tuning.rule.metrics]
-        share = f"{100 * setting.selection_rate:.0f} %"
+        share = f"{100 * setting.selection_rate:.0f}%"
         rows.append([setting.name, *means, *gain_cells, share, _format_standing(setting, tuning)])
     notes = ["intervals and p values hold for all settings together; chosen: wins on similar questions"]
     return Table(header, rows, notes, words=(0, len(header) - 1))

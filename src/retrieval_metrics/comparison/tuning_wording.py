@@ -49,7 +49,7 @@ def format_tuning_conclusion(tuning: TuningResult) -> str:
 def tuning_notes(tuning: TuningResult) -> list[str]:
     """Return how stable the choice is, how it was tested, and what was left out."""
     most_chosen = sorted(tuning.settings, key=lambda setting: -setting.selection_rate)[:MAX_NAMED_SHARES]
-    shares = ", ".join(f"{setting.name} {100 * setting.selection_rate:.0f} %" for setting in most_chosen)
+    shares = ", ".join(f"{setting.name} {100 * setting.selection_rate:.0f}%" for setting in most_chosen)
     notes = [f"wins on similar questions: {shares}"]
     if tuning.winner != tuning.default:
         n_tried = numbers.format_count(len(tuning.settings) - 1, "setting")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The smallest number of labelled queries in the simulations; intervals from fewer are rough.
 MIN_LABELLED = 15
 # How often, in simulations, as many labels as were said to be needed were enough.
-LABELS_NEEDED_ACCURACY = "which sufficed in 71 to 97 % of simulated samples, in the worst in 55 to 89 %"
+LABELS_NEEDED_ACCURACY = "which sufficed in 71 to 97% of simulated samples, in the worst in 55 to 89%"
 # What the means estimate, with the number of queries.
 TARGET = "the mean over the population of queries of which these {} are a random sample"
 
@@ -43,7 +43,7 @@ def _agreement_lines(estimate: Estimate) -> list[str]:
     shift = f"{abs(agreement.mean_difference):.2f} {direction} on average"
     lines = [
         f"{human_name} with {model_name}: weighted kappa {numbers.format_mean(kappa.value, kappa.interval)}",
-        f"{size}, {100 * agreement.raw_agreement.value:.0f} % with the same grade; {model_name} grades {shift}",
+        f"{size}, {100 * agreement.raw_agreement.value:.0f}% with the same grade; {model_name} grades {shift}",
     ]
     if agreement.relevant_from is not None:
         lines.append(f"relevant: from grade {agreement.relevant_from:g}")
@@ -171,8 +171,8 @@ def _subject(difference: EstimatedDifference) -> str:
 def look_note(look: Look, level: float) -> str:
     """Return the level of one of several looks at the labels, and the level that all keep together."""
     return (
-        f"look {look.number} of {look.n_looks}: at {100 * look.level:.3g} %, so that all together keep "
-        f"{100 * level:.3g} %"
+        f"look {look.number} of {look.n_looks}: at {100 * look.level:.3g}%, so that all together keep "
+        f"{100 * level:.3g}%"
     )
 
 

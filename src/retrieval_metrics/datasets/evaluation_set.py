@@ -390,7 +390,7 @@ class EvaluationSet(Questions):
             runs: A run, or several by name, to see which questions are always or never answered, and how much their
                 results vary. Without runs, BM25 searches the corpus (`pip install 'retrieval-metrics[questions]'`).
             metric: The metric of the wanted difference.
-            difference: The difference of means, at most 1, that the set should be able to detect with 80 % power.
+            difference: The difference of means, at most 1, that the set should be able to detect with 80% power.
             show_progress: Show a progress bar on stderr, if rich is installed.
 
         Returns:

@@ -134,7 +134,7 @@ class EstimatedDifference:
     def labels_needed(self, width: float) -> float:
         """Return how many more queries people must grade for an interval of a given width, from end to end.
 
-        So many sufficed in 71 to 97 % of simulated samples, and in 55 to 89 % of the worst: drawn plainly at random
+        So many sufficed in 71 to 97% of simulated samples, and in 55 to 89% of the worst: drawn plainly at random
         for a model that errs on a few queries or grades the wrong way round. Infinite if all queries would not be
         enough.
         """
@@ -260,7 +260,7 @@ class Estimate(SavedFields):
     def labels_needed(self, width: float, metric: str | Metric, system: str | None = None) -> float:
         """Return how many more queries people must grade for an interval of a given width.
 
-        So many sufficed in 71 to 97 % of simulated samples, and in 55 to 89 % of the worst. Infinite if all queries
+        So many sufficed in 71 to 97% of simulated samples, and in 55 to 89% of the worst. Infinite if all queries
         would not be enough. For a difference: `difference(...).labels_needed(width)`.
 
         Args:

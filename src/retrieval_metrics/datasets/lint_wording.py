@@ -304,7 +304,7 @@ def format_unanswered_by_bm25(question: str, chance: float) -> str:
     """Say for which question BM25 finds hardly anything relevant."""
     return (
         f"BM25 hardly finds what is relevant to {quote_beginning(question)} (random passages rank as well in "
-        f"{100 * chance:.0f} % of cases): it may have no answer, or the judgments of another question"
+        f"{100 * chance:.0f}% of cases): it may have no answer, or the judgments of another question"
     )
 
 

@@ -56,7 +56,7 @@ class UnansweredRule:
     max_share: float
 
 
-# A question is unanswered if it meets one of these rules. The limits were chosen so that at most 5 % of the questions
+# A question is unanswered if it meets one of these rules. The limits were chosen so that at most 5% of the questions
 # of each set in tests/benchmarks/lint.py do.
 UNANSWERED_RULES = (UnansweredRule(0.13, 0.7), UnansweredRule(0.005, 0.35))
 

@@ -35,7 +35,7 @@ class BudgetFill:
 
     Attributes:
         fill_rate: The mean share of the budget that its results take; only whole results that fit are counted.
-        unfilled: The number of queries whose ranking ends before it takes 90 % of the budget.
+        unfilled: The number of queries whose ranking ends before it takes 90% of the budget.
         n: The number of queries.
         mean_results: The mean number of results per query.
         results_to_fill: How many results would fill the budget in nine of ten queries, at the mean length of each.

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 def format_budget_fill(fill: BudgetFill) -> str:
     """Return how far a system fills a budget."""
-    text = f"filled to {100 * fill.fill_rate:.0f} % on average"
+    text = f"filled to {100 * fill.fill_rate:.0f}% on average"
     if not fill.full:
         return (
-            f"{text}; {fill.unfilled} of {fill.n} rankings end before 90 %, about {fill.results_to_fill} results "
+            f"{text}; {fill.unfilled} of {fill.n} rankings end before 90%, about {fill.results_to_fill} results "
             f"instead of {fill.mean_results:.0f} would fill it"
         )
     return f"{text}; the next result does not fit" if fill.has_unused_room else text
@@ -49,7 +49,7 @@ def budget_use_sentences(use: BudgetUse) -> list[str]:
 
 def _fill_rates(use: BudgetUse, systems: Sequence[str]) -> str:
     return numbers.join_names(
-        [f"{system} fills {100 * use.systems[system].fill_rate:.0f} % of it" for system in systems]
+        [f"{system} fills {100 * use.systems[system].fill_rate:.0f}% of it" for system in systems]
     )
 
 

@@ -72,7 +72,7 @@ class Evaluation(Printed):
         ...     {"q1": ["d7"], "q2": ["d1"]}, {"q1": ["d3", "d7"], "q2": ["d1"]}, ["mrr", "hit_rate@1"]
         ... )
         >>> print(result)
-        metric       mean   95 % interval  n
+        metric       mean          95% CI  n
         mrr         0.750  [0.265, 0.955]  2
         hit_rate@1  0.500  [0.013, 0.987]  2
         2 queries

@@ -36,9 +36,9 @@ def format_undefined(metric: Metric, *, some_unanswered: bool) -> str:
 def format_ceiling_numbers(check: CeilingNumbers) -> str:
     """Return the mean, or the count of queries, and the upper end of its interval."""
     queries = numbers.format_query_count(check.n_queries)
-    confidence = f"({100 * check.level:g} % sure)"
+    confidence = f"({100 * check.level:g}% sure)"
     if check.is_share:
-        return f"{check.total:g} of {queries}; up to {100 * check.upper:.1f} % of new ones {confidence}"
+        return f"{check.total:g} of {queries}; up to {100 * check.upper:.1f}% of new ones {confidence}"
     mean = numbers.format_value(check.mean)
     return f"the mean is {mean} over {queries}; up to {numbers.format_value(check.upper)} on new ones {confidence}"
 
@@ -47,5 +47,5 @@ def format_missed_ceiling(check: CeilingNumbers) -> str:
     """Return the numbers and what is allowed."""
     allowed = f"at most {check.ceiling:g} is allowed"
     if check.is_share:
-        allowed = f"at most {100 * check.ceiling:g} % are allowed"
+        allowed = f"at most {100 * check.ceiling:g}% are allowed"
     return f"{format_ceiling_numbers(check)}; {allowed}"

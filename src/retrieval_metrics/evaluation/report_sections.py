@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # The number of results whose judgments are counted if no metric has a cut-off.
 DEFAULT_JUDGED_DEPTH = 10
 
-# From this judged share on, the unjudged share would be printed as 0 %.
+# From this judged share on, the unjudged share would be printed as 0%.
 _NEARLY_ALL = 0.9995
 
 

@@ -141,9 +141,7 @@ def query_count_notes(metrics: Sequence[MetricSummary]) -> list[str]:
         notes.append(f"n too small: an interval of fewer than {MIN_QUERIES} queries says little")
     if has_few_unbounded:
         queries = f"fewer than {MIN_QUERIES_UNBOUNDED} queries"
-        notes.append(
-            f"without an upper bound, a 95 % interval from {queries} may be right in only 77 to 94 of 100 cases"
-        )
+        notes.append(f"without an upper bound, a 95% CI from {queries} may be right in only 77 to 94 of 100 cases")
     return notes
 
 

@@ -98,8 +98,8 @@ def format_signed(number: float) -> str:
 
 
 def level_name(level: float) -> str:
-    """Return the heading of a column of intervals, such as `95 % interval`."""
-    return f"{100 * level:g} % interval"
+    """Return the heading of a column of intervals, such as `95% CI`."""
+    return f"{100 * level:g}% CI"
 
 
 def format_p_value(p: float) -> str:

@@ -192,7 +192,7 @@ def draw_stage_flow(chart: StageFlow) -> str:
 
 
 def _format_percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"
 
 
 def _join_points(points: Sequence[tuple[float, float]]) -> str:

@@ -46,7 +46,7 @@ def difference_interval(
     the test finds and one of these does not: it has the largest of the critical values that exclude 0.
 
     If all differences are equal, the interval is that one point: such a sample shows no spread. What it cannot have
-    shown is `rare_change`. With fewer units than can show any difference at this level (6 at 95 %), no interval can be
+    shown is `rare_change`. With fewer units than can show any difference at this level (6 at 95%), no interval can be
     given: (nan, nan).
 
     Args:

@@ -29,8 +29,8 @@ BOUND_TOLERANCE = 1e-9
 def spending_levels(looks: Sequence[int], level: float = 0.95) -> tuple[float, ...]:
     r"""Return the confidence level of the interval at each of several looks, so that together they keep one level.
 
-    Who looks at an interval of 95 % after 15, 25 and 40 labels, and stops as soon as it excludes 0, finds a difference
-    between equal systems in more than 5 % of cases. With n_k of the n_K labels planned, the looks up to the k-th may
+    Who looks at an interval of 95% after 15, 25 and 40 labels, and stops as soon as it excludes 0, finds a difference
+    between equal systems in more than 5% of cases. With n_k of the n_K labels planned, the looks up to the k-th may
     spend
 
         a(t) = (1 - level) log(1 + (e - 1) t)          t = n_k / n_K

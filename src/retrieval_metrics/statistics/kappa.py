@@ -187,7 +187,7 @@ def share_by_cluster(hits: ArrayLike, counts: ArrayLike, *, level: float = 0.95)
         The share with its interval; both are NaN without counts, the interval if only one cluster has any.
 
     Example:
-        In 25 clusters of 12 nothing failed. If failures come cluster by cluster, 15 % of them may fail.
+        In 25 clusters of 12 nothing failed. If failures come cluster by cluster, 15% of them may fail.
 
         >>> share = share_by_cluster([12] * 25, [12] * 25)
         >>> "{:.2f} [{:.2f}, {:.2f}]".format(share.value, *share.interval)

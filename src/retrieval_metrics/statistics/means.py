@@ -49,17 +49,17 @@ def mean_interval(
     m and v are the mean and the variance of the unknown mean under the Dirichlet process posterior with that prior
     (Ferguson 1973; without the two ends it is the Bayesian bootstrap, Rubin 1981), and c is the number of
     yes-or-no queries that carry the same information, as in Korn and Graubard (1998). With b = 0, values that are 0 or
-    1 get the Jeffreys interval (Brown, Cai and DasGupta 2001), which covers only 88 to 97 % of samples.
+    1 get the Jeffreys interval (Brown, Cai and DasGupta 2001), which covers only 88 to 97% of samples.
 
     The ends are the `bounds`. The lower bound is the metric's, because a query can always fail. The upper bound should
     be the value of an ideal ranking on these queries: 1 for most metrics, but 0.2 for precision@5 if each query has one
     relevant document. An unreachable bound makes the interval wider than necessary. On a side without a bound, the end
     is one observed range beyond the most extreme value.
 
-    Why not Student's t or a bootstrap: at a mean of 0.95 and 25 queries a 95 % t interval covers the truth in about
-    84 % of samples. The percentile bootstrap does no better, and BCa also under-covers in small samples (Owen 2025):
+    Why not Student's t or a bootstrap: at a mean of 0.95 and 25 queries a 95% t interval covers the truth in about
+    84% of samples. The percentile bootstrap does no better, and BCa also under-covers in small samples (Owen 2025):
     from a sample without failures they conclude that there are none. For values like those of retrieval metrics and at
-    least 25 queries, this interval covers 93 to 98 %, and it approaches Student's as n grows. If a few values are close
+    least 25 queries, this interval covers 93 to 98%, and it approaches Student's as n grows. If a few values are close
     together and far from both bounds, it is wider than necessary. The interval is deterministic.
 
     The interval always contains the sample mean and stays within `bounds`. Without values it is (nan, nan). For a

@@ -111,7 +111,7 @@ def paired_difference(
 
     If no query differs, the difference and the effect size are 0 and the p values 1. If every query differs by the same
     amount, the effect size is infinite and p_t = 0: use the randomisation test. With one query, the p values are 1.
-    Without queries, the mean is NaN and the p values 1. With fewer than 6 queries no interval can be given at 95 %.
+    Without queries, the mean is NaN and the p values 1. With fewer than 6 queries no interval can be given at 95%.
 
     Args:
         values: The system's values, one per query, shape (n,).

@@ -61,7 +61,7 @@ def detectable_difference(
 
     One sample does not show how the difference of another system is spread over the queries. With n queries, s the
     standard deviation of the differences seen, e the effect (in standard deviations) for which the t test has the
-    power, and k the number of queries that must change alike before a sign-flip test finds anything (6 at 5 %):
+    power, and k the number of queries that must change alike before a sign-flip test finds anything (6 at 5%):
 
         spread    max(e s sqrt(r), m w)                as the differences seen are
         sparse    max(D, m span) + span / n            a few queries may carry all of it
@@ -69,7 +69,7 @@ def detectable_difference(
 
     r is the room that the error of s takes, 1.13 for 15 queries, so that the power is reached on average over samples.
     m is the share of queries of which n hold k with the given power, and w the mean size of the differences that are
-    not 0. `sparse` is valid however the difference is spread: u raises s^2 to the upper end of its one-sided 80 %
+    not 0. `sparse` is valid however the difference is spread: u raises s^2 to the upper end of its one-sided 80%
     interval; D (span - D) is the variance of the most uneven difference of mean D, that of some queries changing by the
     whole span and the others not at all; and one query more makes up for p values that come in steps. Clusters count
     as single queries that change as a whole, and s is the delete-one-cluster jackknife's; if they are of unequal size,
@@ -90,7 +90,7 @@ def detectable_difference(
 
     Example:
         s = .1, and (2.8 / sqrt(50)) .1 = .04. If a few of the 50 queries carry it, their share matters: six must move
-        the same way before a test can find anything, and if 15 % of all queries do, 80 % of samples hold six.
+        the same way before a test can find anything, and if 15% of all queries do, 80% of samples hold six.
 
         >>> spread, sparse = detectable_difference([0.1, -0.1] * 25)
         >>> round(spread, 2), round(sparse, 2)
@@ -138,7 +138,7 @@ def queries_needed(
 
     One sample shows neither how the difference is spread over other queries, nor exactly how much they vary:
 
-        low    every query changes alike           variance s^2 at the lower end of its one-sided 80 % interval
+        low    every query changes alike           variance s^2 at the lower end of its one-sided 80% CI
         high   a few queries change by the span    as in `detectable_difference`
 
     Each is the smallest n for which the power of the t test reaches `power`, and at least the number of queries without
@@ -158,7 +158,7 @@ def queries_needed(
 
     Example:
         s = 0.1; a difference of 0.02 is 0.2 s, and (2.8 / 0.2)^2 = 196 queries. A sample of 25 allows 0.89 s to 1.15 s,
-        and a difference of 0.02 that is 1 on 2 % of the queries adds a spread of 0.14.
+        and a difference of 0.02 that is 1 on 2% of the queries adds a spread of 0.14.
 
         >>> queries_needed([0.1, -0.1] * 12 + [0.0], 0.02)
         QueriesNeeded(low=162, high=718)
@@ -250,7 +250,7 @@ def variance_allowance(df: float, power: float, alpha: float) -> float:
 
 
 def sd_bounds(count: float) -> tuple[float, float]:
-    """Return by which factors the standard deviation of so many differences may be off, each at 80 % confidence.
+    """Return by which factors the standard deviation of so many differences may be off, each at 80% confidence.
 
     Example:
         >>> low, high = sd_bounds(30)

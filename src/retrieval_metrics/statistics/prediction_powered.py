@@ -102,7 +102,7 @@ class CorrectedMean:
         """Return which rare, large differences the labels cannot show; see `statistics.rare_change`.
 
         Example:
-            Of 18 % of all queries, 15 labels hold none in .82^15 = 5 % of samples.
+            Of 18% of all queries, 15 labels hold none in .82^15 = 5% of samples.
 
             >>> from retrieval_metrics.statistics import corrected_mean
             >>> estimate = corrected_mean([0.0] * 15, [0.0] * 100, range(15))
@@ -162,7 +162,7 @@ class CorrectedMean:
         """Return how many more labelled queries an interval of a given width needs; 0 if it is narrow enough.
 
         It aims at four of five samples, because the labels so far show the variance only roughly. In simulation so
-        many sufficed in 71 to 97 % of the samples, and in 55 to 89 % of the worst: drawn plainly at random for a model
+        many sufficed in 71 to 97% of the samples, and in 55 to 89% of the worst: drawn plainly at random for a model
         that errs on a few queries or grades the wrong way round.
 
         Infinite if labels for all queries would not be enough: more queries are needed then.

@@ -25,7 +25,7 @@ class RareChange(NamedTuple):
 def rare_change(units: Units, *, span: float = 1.0, level: float = 0.95) -> RareChange:
     """Return which rare, large differences a sample may not contain.
 
-    With n queries and alpha = 1 - level it is the share 1 - alpha^(1 / n) of all queries, about 3 / n at 95 %, of which
+    With n queries and alpha = 1 - level it is the share 1 - alpha^(1 / n) of all queries, about 3 / n at 95%, of which
     a sample holds none with a probability of alpha. If each of them changed by the span, the mean would differ by that
     share of the span. Clusters count as n / design effect queries.
 
@@ -38,7 +38,7 @@ def rare_change(units: Units, *, span: float = 1.0, level: float = 0.95) -> Rare
         ValueError: If an argument is out of range.
 
     Example:
-        Of 7 % of all queries, 40 queries hold none in 0.93^40 = 5 % of samples.
+        Of 7% of all queries, 40 queries hold none in 0.93^40 = 5% of samples.
 
         >>> from retrieval_metrics.statistics.units import Units
         >>> "{:.3f}, {:.3f}".format(*rare_change(Units.from_values([0.0] * 40), span=0.5))

@@ -160,7 +160,7 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
     most queries. The number of independent queries is n / D, from g to n, where D is the larger of two design effects:
     that of the jackknife, and 1 + (n / g - 1) r with r the correlation within clusters, which small clusters show too.
 
-    It is multiplied by the squared ratio of the 97.5 % quantiles of Student's t of n - 1 queries and of the degrees of
+    It is multiplied by the squared ratio of the 97.5% quantiles of Student's t of n - 1 queries and of the degrees of
     freedom that clusters leave: g - 1 (Korn and Graubard 1998), or h + 4 if that is less, for the share 1 - g / n of
     queries that are not alone. h is the effective number of clusters which hold what is lacking to the largest value,
     or what exceeds the smallest, whichever are fewer: if all failures are in three clusters, no more than three show

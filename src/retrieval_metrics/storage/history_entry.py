@@ -37,7 +37,7 @@ class Entry:
         label: Its label, such as a commit or a model.
         date: When it was added.
         means: The mean of each metric.
-        intervals: The 95 % interval of each mean.
+        intervals: The 95% CI of each mean.
         n: The number of queries for which each metric is defined.
         questions: The fingerprint of the questions and their judgments.
         rules: The fingerprint of the rules.

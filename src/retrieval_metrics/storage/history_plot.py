@@ -54,7 +54,7 @@ def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int |
                 start = position
         _draw_means(axes, drawn[start:], start, name)
         _label_entries(axes, drawn)
-        add_title(axes, f"{name}, mean and 95 % interval")
+        add_title(axes, f"{name}, mean and 95% CI")
         start_y_at_zero(axes)
         simplify_axes(axes, grid="y")
 

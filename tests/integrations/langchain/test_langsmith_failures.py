@@ -81,7 +81,7 @@ def test_the_mean_of_the_summary_counts_failures_and_has_interval_and_n() -> Non
         ours = evaluate_retriever(Prepared(answers=ANSWERS), examples(), ["mrr", "recall@1"])
     low, high = ours.intervals(0.95)["mrr"]
     assert (mrr.key, mrr.score, recall.key, recall.score) == ("mrr", 0.5, "recall@1", 0.5)
-    assert mrr.comment == f"95 % interval [{low:.3f}, {high:.3f}], n = 4; 2 failed and count as 0"
+    assert mrr.comment == f"95% CI [{low:.3f}, {high:.3f}], n = 4; 2 failed and count as 0"
 
 
 @pytest.mark.filterwarnings("ignore")  # as above
@@ -218,7 +218,7 @@ def test_examples_keep_their_id_and_their_source_everywhere() -> None:
     list(rows)
     (summary,) = rows._summary_results["results"]
     low, high = core.intervals(0.95)["mrr"]
-    assert summary.comment == f"95 % interval [{low:.3f}, {high:.3f}], n = 40"
+    assert summary.comment == f"95% CI [{low:.3f}, {high:.3f}], n = 40"
 
 
 def test_two_examples_can_ask_the_same() -> None:

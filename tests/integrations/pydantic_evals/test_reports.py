@@ -65,7 +65,7 @@ def test_a_task_that_failed_counts_as_0_in_the_report() -> None:
     assert str(evaluation.errors["bad"]) == "ConnectionError: the store is down"
     table: Any = report.analyses[0]
     low, high = evaluation.intervals()["mrr"]
-    assert table.columns == ["metric", "mean", "low 95 %", "high 95 %", "n"]
+    assert table.columns == ["metric", "mean", "low 95%", "high 95%", "n"]
     assert table.rows == [["mrr", 0.3333, round(low, 4), round(high, 4), 3]]
     assert table.title == "retrieval, cases: 4; failed, and 0 here but not in the averages: 2"
     assert table.description == (

@@ -75,7 +75,7 @@ GOLDEN = [
     ),
     (
         format_below_floor_details(make_below_floor(0.3, 0.3, is_interval_checked=False, n=40)),
-        "mean 0.300, 95 % interval [0.200, 0.400]",
+        "mean 0.300, 95% CI [0.200, 0.400]",
     ),
     (
         format_queries_below_floor([QueryBelowFloor("q1", math.nan, 0.5), QueryBelowFloor("q2", 0.25, 0.5)], 3),

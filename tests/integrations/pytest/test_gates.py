@@ -26,7 +26,7 @@ def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
     result.stdout.fnmatch_lines(
         [
             "ndcg@10 below the floor: 0.914 < 0.95, 40 queries",
-            "  mean 0.914, 95 % interval [[]*]",
+            "  mean 0.914, 95% CI [[]*]",
             "  q0: 0.138",
             "      d (grade 3): now not among the 3 retrieved",
             "  all queries: 4 of 80 relevant documents missing over 40 queries: 4 not retrieved",
@@ -51,7 +51,7 @@ def test_a_wider_interval_is_asked_for_by_its_level(builds: Builds) -> None:
     builds.run("--retrieval-floor=ci_low", lost=4).assert_outcomes(passed=1)
     result = builds.run("--retrieval-floor=ci_low", "--retrieval-level=0.99", lost=4)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*99 % interval*"])
+    result.stdout.fnmatch_lines(["*99% CI*"])
 
 
 EXACT = (
@@ -138,8 +138,8 @@ class TestCeilings:
 
     def test_what_passes_says_what_it_promises(self, check: RetrievalCheck) -> None:
         assert self.lines(check, at_most={"leak@5": 0, "false_answer": 0.4}) == [
-            "leak@5 passed: 0 of 26 queries; up to 10.9 % of new ones (95 % sure)",
-            "false_answer passed: 7 of 20 queries; up to 55.8 % of new ones (95 % sure)",
+            "leak@5 passed: 0 of 26 queries; up to 10.9% of new ones (95% sure)",
+            "false_answer passed: 7 of 20 queries; up to 55.8% of new ones (95% sure)",
         ]
 
     @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ class TestCeilings:
         [
             (
                 {"run": SAFE | {"q3": ["secret", "a3"]}, "at_most": {"leak@5": 0}},
-                "leak@5 above the ceiling: 1 of 26 queries; up to 17.0 % of new ones .*; at most 0 % are",
+                "leak@5 above the ceiling: 1 of 26 queries; up to 17.0% of new ones .*; at most 0% are",
             ),
             (
                 {"qrels": {"q0": ["a0"]}, "at_most": {"leak@5": 0}},
@@ -201,7 +201,7 @@ class TestCeilings:
     def test_a_ceiling_of_the_bound(self, request: pytest.FixtureRequest) -> None:
         strict = RetrievalCheck(request.node, replace(SETTINGS, floor="ci_low"), checks=1, records=[])
         assert "passed" in self.lines(strict, at_most={"leak@5": 0.11})[0]
-        with pytest.raises(pytest.fail.Exception, match="at most 5 % are allowed"):
+        with pytest.raises(pytest.fail.Exception, match="at most 5% are allowed"):
             self.lines(strict, at_most={"leak@5": 0.05}, name="narrow")
 
     @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_the_first_example_of_the_readme_prints_what_stands_below_it(builds: Bui
 
 def test_the_error_is_stated_by_build_with_the_way_to_another(builds: Builds) -> None:
     builds.write_baseline()
-    legend = "*; worse if p is at most {}; of unchanged builds at most {} % fail{}; fails at:*"
+    legend = "*; worse if p is at most {}; of unchanged builds at most {}% fail{}; fails at:*"
     remedy = " (retrieval_builds=30: of months of 30 builds; only larger drops fail then)"
     builds.run("-v", lost=4).stdout.fnmatch_lines([legend.format("0.05", "5", remedy)])
     builds.run("-v", "--retrieval-builds=30", lost=4).stdout.fnmatch_lines([legend.format("0.001667", "0.17", "")])

@@ -127,7 +127,7 @@ def test_the_same_similarity_is_relevant_for_precision_and_irrelevant_for_recall
 def test_one_chunk_satisfies_three_references_that_resemble_each_other() -> None:
     references = [f"the tower was built in {year}" for year in (1889, 1888, 1887)]
     assert by_text(NonLLMContextRecall(), references[:1], references) == 1.0
-    # Whole texts are held at 80 % of their characters, so by texts ours is fooled too; what must be there word by word
+    # Whole texts are held at 80% of their characters, so by texts ours is fooled too; what must be there word by word
     # is said with quotes, or with ids.
     assert by_text(Recall(by="texts"), references[:1], references) == 1.0
     quotes = Recall(by="texts", qrels={"when?": [rm.Quote(text) for text in references]})

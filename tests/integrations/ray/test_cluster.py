@@ -85,7 +85,7 @@ def test_an_address_joins_a_cluster() -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "2 nodes",
-        "metric   mean   95 % interval    n",
+        "metric   mean          95% CI    n",
         "mrr     0.833  [0.759, 0.892]  120",  # 100 / 120
         "120 queries",
         "20 with nothing retrieved, scored 0",

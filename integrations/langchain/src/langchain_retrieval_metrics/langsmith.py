@@ -382,7 +382,7 @@ def _summarize(evaluation: Evaluation, metric: Metric, key: str, n_examples: int
     interval_text = "no interval from one example"
     if n_examples > 1 or n == 1:
         low, high = evaluation.intervals(LEVEL)[metric]
-        interval_text = f"95 % interval [{low:.3f}, {high:.3f}]"
+        interval_text = f"95% CI [{low:.3f}, {high:.3f}]"
     return {"key": key, "score": evaluation.means[metric], "comment": f"{interval_text}, n = {n}{n_note}"}
 
 

@@ -49,7 +49,7 @@ def retrieval_scorers(
 
     If the application failed on a row, the row scores 0 and its rationale has the reason. A row for which nothing is
     relevant has a rationale but no value, and is left out of the mean. A row that cannot be judged is an error of the
-    scorer. The run gets `ndcg_at_10/mean`, its 95 % interval `ndcg_at_10/low_95` and `ndcg_at_10/high_95`, and
+    scorer. The run gets `ndcg_at_10/mean`, its 95% CI `ndcg_at_10/low_95` and `ndcg_at_10/high_95`, and
     `ndcg_at_10/n`, the number of rows with a value. If the application failed on every row before it retrieved, there
     are no such numbers, and MLflow logs an error that says so. Data are sent only to your tracking store.
 

@@ -120,7 +120,7 @@ class RetrievalMetrics(Evaluator):
 
 @dataclass(repr=False)
 class RetrievalReport(ReportEvaluator):
-    """Add a table to a report: the mean of each metric with its 95 % interval, counting failed tasks as 0.
+    """Add a table to a report: the mean of each metric with its 95% CI, counting failed tasks as 0.
 
     The numbers are those of `to_evaluation`, rounded to four places. The title says what the averages of Pydantic Evals
     leave out.
@@ -180,7 +180,7 @@ class RetrievalReport(ReportEvaluator):
             title=title,
             description=f"{n_cases} cases: {n_failed} failed and score 0, which the averages leave out; "
             f"{counts['no_relevant']} with nothing relevant and {n_left_out} that cannot be judged are left out",
-            columns=["metric", "mean", "low 95 %", "high 95 %", "n"],
+            columns=["metric", "mean", "low 95%", "high 95%", "n"],
             rows=rows,
         )
 

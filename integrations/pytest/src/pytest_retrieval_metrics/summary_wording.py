@@ -51,7 +51,7 @@ N_DIGITS = 12
 
 # The share is from `tests/benchmarks/gate.py`.
 DRIFT_NOTE = (
-    "A baseline that is often updated to what is good by chance drifts upwards: of the best of five builds, about 10 % "
+    "A baseline that is often updated to what is good by chance drifts upwards: of the best of five builds, about 10% "
     "of unchanged builds fail."
 )
 
@@ -263,7 +263,7 @@ def _format_legend(records: Sequence[CheckRecord], header: Sequence[str]) -> Ite
 
 def _format_false_alarms(alpha: float, builds: int) -> str:
     """Return the share of unchanged builds that fail over all baselines, and the setting that lowers it."""
-    share = f"of unchanged builds at most {100 * alpha:.2g} % fail"
+    share = f"of unchanged builds at most {100 * alpha:.2g}% fail"
     if builds > 1:
         return share
     month = BUILDS_PER_MONTH
