@@ -125,7 +125,7 @@ def test_an_explanation_tells_what_each_call_did_with_a_document() -> None:
         "d9": "found by no call",
     }
     assert [result.place for result in explained.results] == [(1, 1), (1, 2), (2, 1)]
-    assert "   3  call 2, rank 1  d7         relevant" in str(explained)
+    assert "   3  call 2, rank 1  d7      relevant" in str(explained)
 
 
 def test_what_was_found_but_not_read_says_so() -> None:

@@ -110,27 +110,30 @@ def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
     if not stages:
         return None
     shares = {}
-    for column, values in loss_shares(scores, target_of_metric(metric)).items():
+    target = target_of_metric(metric)
+    for column, values in loss_shares(scores, target).items():
         shares[column] = float(np.nanmean(values))
     share_found = shares[FOUND]
     if isnan(share_found):
         return None
     share_left = 1 - shares[NOT_RETRIEVED]
-    never_retrieved = [StageLoss(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
-    stage_shares = [StageShares(", ".join(find_first_stages(scores)), share_left, never_retrieved)]
+    not_retrieved = [StageLoss(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
+    stage_shares = [StageShares(", ".join(find_first_stages(scores)), share_left, not_retrieved)]
     for stage in stages:
         losses = []
         for fate in (DROPPED, BELOW_CUTOFF):
             share = shares.get(loss_column(fate, stage.name))
             if share is not None:
-                losses.append(StageLoss(LOSS_LABELS[fate].removesuffix(" by"), share))
+                losses.append(StageLoss(LOSS_LABELS[fate], share))
         share_left -= sum(loss.share for loss in losses)
         if losses:
             stage_shares.append(StageShares(stage.name, share_left, losses))
     if shares.get(CUTOFF_FULL):
         loss = StageLoss(LOSS_LABELS[CUTOFF_FULL], shares[CUTOFF_FULL])
-        stage_shares.append(StageShares(f"the first {metric.k}", share_found, [loss]))
-    return StageFlow(format_stage_flow(share_found), stage_shares)
+        stage_shares.append(StageShares(f"top {metric.k}", share_found, [loss]))
+    unit = scores.require_origin("drawn").judged.qrels.unit
+    title = format_stage_flow(share_found, unit, one_suffices=target.one_suffices)
+    return StageFlow(title, stage_shares)
 
 
 def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:

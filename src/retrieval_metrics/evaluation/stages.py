@@ -11,8 +11,9 @@ import numpy as np
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.evaluation_wording import (
+    CEILING_MEANING,
     NO_STAGES,
-    format_ceiling,
+    format_ceiling_head,
     format_sources,
     format_unreached,
 )
@@ -65,7 +66,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self._stages:
-            raise KeyError(f"there is no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
+            raise KeyError(f"no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
         if name not in self._evaluations:
             is_last = name == list(self._stages)[-1]
             self._evaluations[name] = self.last if is_last else self._evaluate(self._stages[name])
@@ -190,12 +191,12 @@ class Stages(Printed, Mapping[str, Evaluation]):
         ceilings = self.ceiling(main)
         # The ceiling of groups is unknown.
         shows_ceiling = any(not np.isnan(ceiling) for ceiling in ceilings.values())
-        header = ["after"]
+        header = ["stage"]
         if shows_n:
             header.append("n")
         header += [str(metric) for metric in metrics]
         if shows_ceiling:
-            header.append(f"{main} at most")
+            header.append(format_ceiling_head(str(main)))
         rows = []
         for name, evaluation in self.items():
             row = [name]
@@ -205,15 +206,15 @@ class Stages(Printed, Mapping[str, Evaluation]):
             if shows_ceiling:
                 row.append("-" if np.isnan(ceilings[name]) else numbers.format_value(ceilings[name]))
             rows.append(row)
-        return Table(header, rows, self._notes(main, shows_ceiling=shows_ceiling))
+        return Table(header, rows, self._notes(shows_ceiling=shows_ceiling))
 
-    def _notes(self, main: Metric, *, shows_ceiling: bool) -> list[str]:
+    def _notes(self, *, shows_ceiling: bool) -> list[str]:
         notes = []
         first_stages = self.first_stage
         if first_stages and any(name not in first_stages for name in self):
             notes.append(format_sources(first_stages))
         if shows_ceiling:
-            notes.append(format_ceiling(str(main)))
+            notes.append(CEILING_MEANING)
         if self.unreached:
             notes.append(format_unreached(self.unreached))
         return notes

@@ -26,10 +26,10 @@ def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
     result.stdout.fnmatch_lines(
         [
             "ndcg@10 below floor: 0.914 < 0.95, n = 40",
-            "  mean 0.914, 95 % interval [[]*]",
+            "  mean 0.914, 95% CI [[]*]",
             "  q0: 0.138",
-            "      d (grade 3): now never retrieved; the ranking has 3 documents",
-            "  all queries: 4 of 4 failures: never retrieved",
+            "      d (grade 3): now not among the 3 retrieved",
+            "  all queries: 4 of 80 relevant documents missing over 40 queries: 4 not retrieved",
         ]
     )
     result.stdout.no_fnmatch_line("  q4: *")
@@ -147,7 +147,7 @@ class TestCeilings:
         [
             (
                 {"run": SAFE | {"q3": ["secret", "a3"]}, "at_most": {"leak@5": 0}},
-                "leak@5 above ceiling: 1 of 26 queries; up to 17.0 % of new ones .*; at most 0 % are",
+                "leak@5 above ceiling: 1 of 26 queries; up to 17.0% of new ones .*; at most 0% are",
             ),
             (
                 {"qrels": {"q0": ["a0"]}, "at_most": {"leak@5": 0}},
@@ -180,7 +180,7 @@ class TestCeilings:
             "  q3: 1.000",
             "      secret at rank 1, above a3 at rank 2",
             "  q7: 1.000",
-            "      secret at rank 3, above nothing relevant",
+            "      secret at rank 3, with no relevant result below it",
         ]
         assert "      a3 (grade 1): now at rank 2" in lines  # a missed floor is explained beside it
         answered = {query: ranking for query, ranking in run.items() if query[0] == "n"}
