@@ -305,7 +305,7 @@ class _Findings:
         notes = []
         for reason, spans in self.unclear.items():
             example = f"such as {spans[0].label}" if len(spans) > 1 else spans[0].label
-            notes.append(f"{format_count(len(spans), 'span')} {reason} left out, {example}")
+            notes.append(f"{format_count(len(spans), 'span')} {reason} excluded, {example}")
         return notes
 
 
@@ -391,7 +391,7 @@ def _require_tools(searching_tools: Iterable[str], tools: Sequence[str], unclear
         if tools:
             hint = f"the tools are {', '.join(map(repr, tools))}"
         else:
-            hint = "no tool ran, so leave tools= out"
+            hint = "none did, so leave tools= out"
         raise TraceError("; ".join([f"no tool named {name!r} ran; {hint}", *unclear_notes]))
 
 
@@ -419,11 +419,11 @@ def _count_notes(traces: _Traces, findings: _Findings) -> list[str]:
         notes.append(f"{format_count(findings.n_without_question, 'trace')} without the ID of a question, excluded")
     n_orphans = traces.count_orphans()
     if n_orphans:
-        notes.append(f"{format_count(n_orphans, 'span')} without their parent")
+        notes.append(f"{format_count(n_orphans, 'span')} with a missing parent")
     if traces.n_repeated:
         notes.append(format_count(traces.n_repeated, "duplicate span"))
     if traces.strays:
-        notes.append(f"{format_count(len(traces.strays), 'line')} between the messages that are not messages, ignored")
+        notes.append(f"{format_count(len(traces.strays), 'line')} between the messages ignored")
     if findings.unread:
         n_unread = format_count(len(findings.unread), "result")
         notes.append(f"{n_unread} unreadable, counted as a failed search: {findings.unread[0]}")

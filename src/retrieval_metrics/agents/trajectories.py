@@ -287,8 +287,8 @@ class Trajectories(Mapping[Any, Trajectory]):
             if lacking:
                 arguments = ", ".join(map(repr, fields))
                 raise ValueError(
-                    f"{len(lacking)} of {len(self)} trajectories (e.g. query {lacking[0]!r}) have no recorded {field}, "
-                    "which is not the same as an empty one. Exclude them: known = "
+                    f"{len(lacking)} of {len(self)} trajectories (e.g. query {lacking[0]!r}) have no recorded {field} "
+                    "(unknown, not empty). Exclude them: known = "
                     f"trajectories.with_recorded({arguments}), and evaluate a view of it with known.judgments(qrels)."
                 )
 
