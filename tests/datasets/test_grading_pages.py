@@ -71,7 +71,7 @@ def test_assignments_share_whole_questions_out_evenly(tmp_path: Path, overlap: f
 
 
 @pytest.mark.parametrize(
-    ("humans", "overlap", "error", "words"),
+    ("people", "overlap", "error", "words"),
     [
         ("Ada", 0.2, TypeError, "a list of names, got the text 'Ada'"),
         ([3], 0.2, TypeError, "must be names, got 3"),

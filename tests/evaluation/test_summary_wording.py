@@ -167,12 +167,12 @@ def test_ties() -> None:
 @pytest.mark.parametrize(
     ("score", "text"),
     [
-        (QueryScore(0.5, (2, 4), 2, 5), "2 relevant, 5 retrieved; ranks of the relevant: 2, 4"),
+        (QueryScore(0.5, (2, 4), 2, 5), "2 relevant, 5 retrieved; relevant at rank 2, 4"),
         (
             QueryScore(np.nan, (), 0, 1),
-            "undefined and left out of the mean: 0 relevant, 1 retrieved; ranks of the relevant: none",
+            "undefined, excluded from the mean: no relevant document, 1 retrieved",
         ),
-        (QueryScore(0.0, (), 1, 0, "timeout"), "1 relevant, 0 retrieved; ranks of the relevant: none; timeout"),
+        (QueryScore(0.0, (), 1, 0, "timeout"), "1 relevant, 0 retrieved; timeout"),
     ],
 )
 def test_the_reason_of_a_query(score: QueryScore, text: str) -> None:

@@ -197,8 +197,11 @@ def tie_range_notes(tie_range: TieRange) -> list[str]:
 
 def format_query_score(score: QueryScore) -> str:
     """Return what the value of a query is computed from, and what went wrong."""
-    ranks = ", ".join(map(str, score.relevant_ranks)) or "none"
-    text = f"{score.n_relevant} relevant, {score.n_retrieved} retrieved; ranks of the relevant: {ranks}"
+    text = f"{score.n_relevant} relevant, {score.n_retrieved} retrieved"
+    if score.relevant_ranks:
+        text += f"; relevant at rank {', '.join(map(str, score.relevant_ranks))}"
+    elif score.n_retrieved:
+        text += "; none of them relevant"
     if not score.is_defined:
-        text = f"undefined and left out of the mean: {text}"
+        text = f"undefined, excluded from the mean: no relevant document, {score.n_retrieved} retrieved"
     return text if score.failure is None else f"{text}; {score.failure}"

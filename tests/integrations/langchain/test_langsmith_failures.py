@@ -65,9 +65,9 @@ def test_a_target_that_fails_scores_0_and_keeps_its_error() -> None:
     for row in rows:
         (result,) = row["evaluation_results"]["results"]
         comments[row["example"].inputs["query"]] = result.comment
-    assert comments["q0"] == "1 relevant, 1 retrieved; ranks of the relevant: 1"
+    assert comments["q0"] == "1 relevant, 1 retrieved; relevant at rank 1"
     assert comments["q1"] is not None
-    assert "0 retrieved; ranks of the relevant: none; the target failed: ConnectionError('no index')" in comments["q1"]
+    assert "0 retrieved; the target failed: ConnectionError('no index')" in comments["q1"]
 
 
 @pytest.mark.filterwarnings("ignore")  # as above
@@ -151,7 +151,7 @@ def test_a_failed_question_without_truth_stays_undefined() -> None:
     mrr, _ = evaluator({}, {"relevant": []}, run)["results"]
     _, judged = evaluator({}, {"relevant": ["d"]}, run)["results"]
     assert (mrr["score"], judged["score"]) == (None, None)
-    assert mrr["comment"].startswith("undefined and left out of the mean: 0 relevant")
+    assert mrr["comment"].startswith("undefined, excluded from the mean: no relevant")
     assert judged["comment"].startswith("undefined and left out of the mean: 1 relevant, 0 retrieved")
 
 
