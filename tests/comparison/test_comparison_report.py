@@ -19,14 +19,14 @@ def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comp
     assert "<new>" not in text
     for sentence in comparison.summary:
         assert escape(sentence.strip()) in text
-    order = [text.index(f"<h2>{title}") for title in ("What went wrong", "Ranking", "How sure", "The queries")]
+    order = [text.index(f"<h2>{title}") for title in ("Failures", "Ranking", "Statistical details", "The queries")]
     assert order == sorted(order)
     assert text.index('class="first') < text.index("in mrr@10, by query") < order[0]  # the picture is beside
     assert 'class="gain"' in text
     assert re.search(r"▼ 0[.]\d{3}</span>", text)
     assert "2 other pairs" in text
-    assert "Column definitions" in text
-    failed = text[text.index("What went wrong") : text.index("<h2>Ranking")]
+    assert "What the columns mean" in text
+    failed = text[text.index("<h2>Failures") : text.index("<h2>Ranking")]
     for evaluation in comparison.evaluations.values():
         worst = evaluation.worst("mrr@10")
         assert all(f"<td>{number}</td>" in failed for number in (*worst.failures.values(), worst.n_found))
@@ -56,7 +56,7 @@ def test_degenerate_results_can_be_drawn(tmp_path: Path) -> None:
     comparison.plot().savefig(tmp_path / "comparison.png")
     rm.evaluate({"none": {"d": 0}}, {"none": ["d"]}, ["dcg", "bpref"]).report(tmp_path / "evaluation.html")
     assert "nan" in read(tmp_path / "evaluation.html")[0]
-    assert "have the same value for every query" in read(tmp_path / "comparison.html")[0]
+    assert "have identical values on every query" in read(tmp_path / "comparison.html")[0]
 
 
 def test_without_matplotlib_plots_say_the_command_and_reports_are_written(
@@ -84,7 +84,7 @@ def test_of_very_many_queries_those_that_moved_most_have_their_results(tmp_path:
     detailed = {data["ids"][int(number)] for number in data["shown"]}
     assert len(detailed) == 100
     assert detailed <= {f"q{number}" for number in range(1, 1_500, 2)}
-    assert "are included for 100 queries" in text
+    assert "is here for 100 queries" in text
     assert "<td>1,500</td>" in text  # found, of all queries
 
 
@@ -95,7 +95,7 @@ def test_every_query_can_be_read_without_a_script(comparison: rm.Comparison, tmp
     for query in QRELS:
         assert f" {query} " in static or f" {query}<" in static
     assert static.count("<details>") == len(QRELS)
-    assert "Relevant, grade 1: d: the text of d" in static
+    assert "Needed, grade 1: d: the text of d" in static
     assert "<new>" not in static
     assert "✓ d: the text of d" in static
-    assert "not retrieved" in static
+    assert "never retrieved" in static

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
 
 
-CHANGE_BOUNDS_MEANING = "max_loss and max_gain: bounds on the change over all grades"
+CHANGE_BOUNDS_MEANING = "max_loss and max_gain: bounds on the change over all grades of the documents"
 
 
 def format_unchanged(
@@ -23,11 +23,11 @@ def format_unchanged(
     if not moved:
         return text
     most_moved = ", ".join(f"{query} {numbers.format_value(value)}" for query, value in moved)
-    return f"{text}; largest changes by {column}: {most_moved}"
+    return f"{text}; most changed by {column}: {most_moved}"
 
 
 def format_changed_documents(n_documents: int, depth: int) -> str:
-    """Return how many documents entered or left the first `depth`, and which metric's change their grades determine."""
+    """Return how many documents entered or left the first `depth`, and which metric their grades would settle."""
     documents = numbers.format_count(n_documents, "document")
     return (
         f"{documents} entered or left the top {depth}: their grades determine the change in precision@{depth}; "
@@ -42,17 +42,16 @@ def format_wide_bounds(columns: Sequence[str]) -> str:
 
 def format_cut_rankings(queries: Sequence[QueryId], depth: int) -> str:
     """Return for how many queries it is unknown what ties with the last document."""
-    n_rankings = numbers.format_count(len(queries), "ranking")
-    verb = "ends" if len(queries) == 1 else "end"
+    rankings = "ranking ends" if len(queries) == 1 else "rankings end"
     return (
-        f"{n_rankings} {verb} exactly at rank {depth} (e.g. {queries[0]!r}), so ties at rank {depth} are unknown; keep "
-        f"more than {depth} results"
+        f"{len(queries):,} {rankings} exactly at rank {depth} (e.g. {queries[0]!r}), so ties at rank {depth} are "
+        f"invisible; keep more than {depth} results"
     )
 
 
 def format_extrapolated_weight(share: float) -> str:
     """Return how much of rank-biased overlap lies beyond the rankings."""
-    return f"rbo: {share:.0%} of the weight is below the rankings' ends (extrapolated)"
+    return f"rbo: {share:.0%} of the weight is below the ends of the rankings (extrapolated)"
 
 
 def format_missing_queries(queries: Sequence[QueryId]) -> str:
