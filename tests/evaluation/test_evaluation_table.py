@@ -24,7 +24,7 @@ def test_rows_are_means_with_their_intervals_and_numbers_of_queries(result: rm.E
 
 def test_the_lines_begin_with_the_queries_and_end_with_residuals(result: rm.Evaluation) -> None:
     beginnings = [note.partition(" ")[0] for note in summary_table(result.scores).notes]
-    assert beginnings == ["3", "1", "1", "n", "mrr:", "rbp(p=0.5):", "rbp(p=0.5):"]
+    assert beginnings == ["3", "1", "1", "CIs", "mrr:", "rbp(p=0.5):", "rbp(p=0.5)"]
 
 
 def test_a_metric_without_a_defined_query_has_no_interval() -> None:
@@ -38,5 +38,5 @@ def test_totals_are_printed_alike(result: rm.Evaluation) -> None:
 
 def test_the_plain_table_adds_what_each_metric_says(result: rm.Evaluation) -> None:
     table = plain_summary_table(result.scores)
-    assert table.header[-1] == "what it says"
+    assert table.header[-1] == "meaning"
     assert [row[-1] for row in table.rows] == [metric.in_words for metric in result.metrics]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.evaluation.summary import LEVEL, summarize
 from retrieval_metrics.evaluation.summary_wording import summary_notes
 from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.display_text import terminal_width
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
@@ -32,4 +33,14 @@ def plain_summary_table(record: Record) -> Table:
     """Return the table of the means with a column that explains each metric."""
     table = summary_table(record)
     rows = [[*row, metric.in_words] for row, metric in zip(table.rows, record.metrics, strict=True)]
-    return Table([*table.header, "what it says"], rows, table.notes, words=(0, len(table.header)))
+    return Table([*table.header, "meaning"], rows, table.notes, words=(0, len(table.header)))
+
+
+def terminal_summary_table(record: Record) -> Table:
+    """Return the table of the means for stdout: with what each metric means on a terminal that is wide enough."""
+    width = terminal_width()
+    if width is not None:
+        table = plain_summary_table(record)
+        if table.width <= width:
+            return table
+    return summary_table(record)

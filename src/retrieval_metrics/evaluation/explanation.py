@@ -28,6 +28,7 @@ from retrieval_metrics.evaluation.evaluation_wording import (
 )
 from retrieval_metrics.evaluation.explainer import Explainer, find_metric_name
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
+from retrieval_metrics.evaluation.summary_wording import depth_notes
 from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports.display_text import format_one_line, shorten
@@ -181,6 +182,7 @@ class Worst(Printed, Sequence[Explanation]):
         n_found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
         unit: What is needed: a document, a passage where quotes, texts or spans are judged, or of groups a fact.
         losses: The same failures by the step that lost what was needed, if the run tells its steps.
+        longest_ranking: The number of results of the longest ranking.
         n_imperfect: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """
 
@@ -193,6 +195,7 @@ class Worst(Printed, Sequence[Explanation]):
     unit: str = "document"
     losses: Mapping[str, int] = field(default_factory=dict)
     n_imperfect: int | None = None
+    longest_ranking: int = 0
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -225,6 +228,8 @@ class Worst(Printed, Sequence[Explanation]):
         notes = [self.summary]
         if self.losses:
             notes.append(format_losses(self.losses))
+        if self.failures:
+            notes += depth_notes(self.longest_ranking, [Metric.parse(self.metric)])
         if not self.explanations:
             return Table((), (), [*notes, format_all_perfect(self.metric)])
         rows = [self._failures_row(explanation) for explanation in self.explanations]
@@ -330,6 +335,7 @@ def worst(
         n_found=int(outcomes.n_satisfied.sum()),
         unit=scores.require_origin("explained").judged.qrels.unit,
         losses={} if losses is None else dict(losses.losses()),
+        longest_ranking=scores.counts["longest_ranking"],
         n_imperfect=None if scored_metric.definition.higher_is_better else len(imperfect),
     )
 

@@ -45,7 +45,7 @@ def test_attributes_of_the_task_hold_them_too() -> None:
 
 def test_a_score_has_its_reason_and_what_is_undefined_a_label() -> None:
     (case,) = evaluate_task(lambda _: ["d3", "d7"]).cases
-    assert case.scores["mrr"].reason == "1 relevant, 2 retrieved; ranks of the relevant: 2"
+    assert case.scores["mrr"].reason == "1 relevant, 2 retrieved; relevant at rank 2"
     (case,) = evaluate_task(lambda _: ["d3"], relevant=[]).cases
     assert not case.scores
     assert case.labels["mrr"].value == "undefined"
