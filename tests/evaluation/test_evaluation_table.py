@@ -32,6 +32,18 @@ def test_a_metric_without_a_defined_query_has_no_interval() -> None:
     assert table.rows == [["mrr", "nan", "-", "0"]]
 
 
+def test_a_wide_terminal_has_the_meanings_too(result: rm.Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "meaning" not in str(result)  # stdout is no terminal
+    widest = plain_summary_table(result.scores).width
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for columns, is_shown in ((widest - 1, False), (widest, True)):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert ("meaning" in str(result)) is is_shown
+    changes = rm.changes({"q": ["a"]}, {"q": ["a", "b"]})
+    monkeypatch.setenv("COLUMNS", "300")
+    assert "meaning" not in str(changes)  # of given scores
+
+
 def test_totals_are_printed_alike(result: rm.Evaluation) -> None:
     assert summary_table(result.totals()) == summary_table(result.scores)
 

@@ -35,7 +35,7 @@ from retrieval_metrics.cli.trec_eval_lines import (
     select_measures,
     with_relevance_level,
 )
-from retrieval_metrics.evaluation.evaluation_table import summary_table, terminal_summary_table
+from retrieval_metrics.evaluation.evaluation_table import summary_table, widen_for_terminal
 from retrieval_metrics.evaluation.mean_limits import check_ceiling
 from retrieval_metrics.evaluation.useful_bounds import require_useful_bound
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -223,14 +223,16 @@ def evaluations_output(
     evaluations: Mapping[str, rm.Evaluation], *, per_query: bool, to_terminal: bool = False
 ) -> output.CommandOutput:
     """Return the evaluation of one run, or those of several side by side, ready to be written."""
-    make_summary_table = terminal_summary_table if to_terminal else summary_table
     first_evaluation = next(iter(evaluations.values()))
     tables = []
     if len(evaluations) == 1:
         if per_query:
             names = list(map(str, first_evaluation.metrics))
             tables.append(_query_table("", names, first_evaluation.queries, first_evaluation.values.tolist()))
-        tables.append(make_summary_table(first_evaluation.scores))
+        means_table = summary_table(first_evaluation.scores)
+        if to_terminal:
+            means_table = widen_for_terminal(means_table, first_evaluation.scores)
+        tables.append(means_table)
         data = _evaluation_data(first_evaluation, per_query=per_query)
         return output.CommandOutput(tables, data, _evaluation_records(first_evaluation, per_query=per_query))
     if per_query:

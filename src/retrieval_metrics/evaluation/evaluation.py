@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.evaluation import summary
-from retrieval_metrics.evaluation.evaluation_table import summary_table, terminal_summary_table
+from retrieval_metrics.evaluation.evaluation_table import summary_table, widen_for_terminal
 from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.metrics.base.metric import as_metric
@@ -56,7 +56,7 @@ def _suggest_replacement(name: Any) -> str:
         metric = str(as_metric(name))
     except (TypeError, ValueError):
         return ""
-    return f"; its mean is result.means[{metric!r}], its values are result.per_query[{metric!r}]"
+    return f"; use result.means[{metric!r}] or result.per_query[{metric!r}]"
 
 
 class Evaluation(Printed):
@@ -211,8 +211,8 @@ class Evaluation(Printed):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
         def __getitem__(self, name: Any) -> NoReturn:
-            hint = _suggest_replacement(name) or "; its means are result.means"
-            raise TypeError(f"an Evaluation is no mapping{hint}")
+            hint = _suggest_replacement(name) or "; use result.means or result.per_query"
+            raise TypeError(f"an Evaluation is not subscriptable{hint}")
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -544,7 +544,9 @@ class Evaluation(Printed):
         return [summary_table(self._record)]
 
     def __str__(self) -> str:
-        return for_terminal(terminal_summary_table(self._record).text())
+        first_table, *other_tables = self._tables()
+        tables = [widen_for_terminal(first_table, self._record), *other_tables]
+        return for_terminal("\n\n".join(table.text() for table in tables))
 
     def _repr_html_(self) -> str:
         from retrieval_metrics.evaluation.evaluation_html import evaluation_html
