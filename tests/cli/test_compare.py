@@ -15,7 +15,7 @@ def test_a_comparison_is_that_of_python(systems: list[str], capsys: pytest.Captu
     assert main(["compare", *systems, "-m", "mrr", "--baseline", "good"]) == 0
     out = capsys.readouterr().out
     assert out == f"{expected}\n"
-    assert "bad is worse than good in mrr, by 0." in out
+    assert "bad is worse than good in mrr by 0." in out
     main(["compare", *systems, "-m", "mrr", "--baseline", "good", "--format", "json"])
     content = json.loads(capsys.readouterr().out)
     assert content["means"]["mrr"] == {"good": 1.0, "bad": expected.means["mrr"]["bad"]}
@@ -32,7 +32,7 @@ def test_the_runs_are_a_pilot_for_a_plan(systems: list[str], capsys: pytest.Capt
     call = ["compare", *systems, "-m", "mrr", "--baseline", "good", "--plan", "0.05"]
     assert main(call) == 0
     out = capsys.readouterr().out
-    assert "questions for a difference of 0.05, found in 80% of evaluations" in out
+    assert "questions needed to detect a difference of 0.05 with 80% power" in out
     assert f"{expected.n_questions:,}" in out
     main([*call, "--format", "json"])
     (planned,) = json.loads(capsys.readouterr().out)["plan"]
@@ -44,7 +44,7 @@ def test_a_run_proven_worse_than_the_baseline_fails_where_that_is_asked_for(
 ) -> None:
     call = ["compare", *systems, "-m", "mrr", "--fail-if-worse", "--format", "markdown", "-o", str(tmp_path / "out.md")]
     assert main([*call, "--baseline", "good"]) == 1
-    assert "FAILED: bad is worse than good in mrr, by 0." in capsys.readouterr().err
+    assert "FAILED: bad is worse than good in mrr by 0." in capsys.readouterr().err
     assert "| mrr |" in (tmp_path / "out.md").read_text()
     assert main([*call, "--baseline", "bad"]) == 0
     assert main(call) == 2

@@ -10,14 +10,14 @@ metric       standard  llama_index  haystack
 ndcg           0.6257       1.1320    0.6257
 precision@5    0.2000       0.7500         -
 3 queries; compared with standard
-llama_index: raises an error for 1 of 3, which its means leave out
-llama_index: a repeated document counts again (ndcg in 1 of 3); ndcg of query 'q7' is 1.2641 instead of 0.8772: \
+llama_index: raises an error on 1 of 3 queries (excluded from its means)
+llama_index: a repeated document counts again (ndcg in 1 of 3); e.g. ndcg of 'q7': 1.2641 vs 0.8772: \
 document 'd7' is retrieved twice
-llama_index: a query with nothing retrieved is refused (ndcg in 1, precision@5 in 1 of 3); ndcg of query 'q9' is \
-left out instead of 0.0000
-llama_index: the denominator is the number of distinct documents retrieved (precision@5 in 2 of 3); precision@5 of \
-query 'q8' is 1.0000 instead of 0.2000: 1 retrieved, 1 relevant, k is 5
-70% of the first 10 retrieved documents are judged; the others count as not relevant, whether they are or not
+llama_index: a query with nothing retrieved is refused (ndcg in 1, precision@5 in 1 of 3); e.g. ndcg of 'q9': \
+excluded vs 0.0000
+llama_index: the denominator is the number of distinct documents retrieved (precision@5 in 2 of 3); e.g. precision@5 \
+of 'q8': 1.0000 vs 0.2000: 1 retrieved, 1 relevant, k is 5
+judged@10 70%; unjudged documents count as not relevant
 """
 
 
@@ -46,7 +46,7 @@ class TestLints:
     def test_the_judged_share_is_that_of_the_first_ten(self) -> None:
         run = {"p": ["a", *(f"x{number}" for number in range(14))], "q": ["a"]}
         (lint,) = rm.audit({"p": ["a", "b"], "q": ["a"]}, run, "map").lints
-        assert lint.startswith("55% of the first 10")  # (1 / 10 + 1) / 2
+        assert lint.startswith("judged@10 55%;")  # (1 / 10 + 1) / 2
 
     def test_each_repeat_is_counted_and_the_first_is_shown(self) -> None:
         qrels = {"why": ["a", "b"], "who": ["a"], "Why?": ["a"], "Why ?": ["a"]}
@@ -65,4 +65,4 @@ class TestLints:
     def test_queries_without_a_relevant_document_and_the_judged_share(self) -> None:
         lints = rm.audit({"p": ["a"], "q": {"b": 0}}, {"p": ["a", "x", "y", "z"], "q": ["b"]}, "map").lints
         assert lints[0] == "1 of 2 queries have no relevant document, such as query 'q'"
-        assert lints[1].startswith("62% of the first 10 retrieved documents are judged")
+        assert lints[1].startswith("judged@10 62%;")

@@ -54,7 +54,8 @@ def test_options_that_decide_how_queries_are_scored_are_fixed_for_evaluations() 
         ({"a": RUN}, {}, ValueError, "needs at least two systems, got 'a'"),
         ({}, {}, ValueError, "needs at least two systems, got none"),
         ([RUN], {}, TypeError, "runs must map .* got list"),
-        ({"q": ["d"], "p": ["d"]}, {}, TypeError, "this is one run"),
+        ({"q": ["d"], "p": ["d"]}, {}, TypeError, "got a single run"),
+        ({"q": {"d": 2.5}, "p": {"d": 1}}, {}, TypeError, "got a single run"),
         ({"a": RUN, "b": RUN}, {"baseline": "c"}, ValueError, "no system 'c' for the baseline"),
         ({"a": RUN, "b": RUN}, {"level": 95}, ValueError, "level must be strictly between 0 and 1"),
         ({1: RUN, 2: RUN}, {}, TypeError, r"the name of a system must be text, got 1 \(int\)"),
@@ -108,13 +109,13 @@ def test_options_are_refused_before_anything_is_evaluated(
 ) -> None:
     evaluation = rm.evaluate(RUN, RUN, "mrr")
     with pytest.raises(error, match=message):
-        rm.compare(RUN, {"a": {"q": 5}, "b": {"q": 5}}, "mrr", **options)  # type: ignore[dict-item]  # never read
+        rm.compare(RUN, {"a": {"q": "never"}, "b": {"q": "never"}}, "mrr", **options)  # type: ignore[dict-item]  # never read
     with pytest.raises(error, match=message):
         rm.compare({"a": evaluation, "b": evaluation}, **options)
 
 
 def test_a_margin_that_nothing_can_exceed_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"margin is 3, .* at most 1"):
+    with pytest.raises(ValueError, match=r"margin must be at most 1, .* got 3"):
         rm.compare(RUN, {"a": RUN, "b": RUN}, "mrr", margin=3)
 
 

@@ -63,7 +63,7 @@ def test_a_rare_effect_in_one_metric_is_not_noted_for_others() -> None:
     conclusions = rm.compare(qrels, runs, ["mrr", "mrr(rel=2)"]).conclusions
     assert [conclusion.rare_effect_matters for conclusion in conclusions] == [True, False]
     (note,) = conclusions.rare_effect_notes
-    assert note.startswith("In mrr, 12 queries")
+    assert note.startswith("In mrr, rare effects may be missed with 12 queries")
 
 
 def test_too_few_queries_cannot_show_a_difference() -> None:
@@ -74,7 +74,7 @@ def test_too_few_queries_cannot_show_a_difference() -> None:
     assert conclusion.details.p_uncorrected == pytest.approx(2 / 2**5)
     assert math.isinf(conclusion.details.mde().spread)
     assert math.isnan(conclusion.interval.low)
-    assert "no interval can be given at 95%: 5 queries are too few for one" in str(comparison)
+    assert "no 95% CI: 5 queries are too few" in str(comparison)
     assert rm.compare(*systems({"a": [2] * 6, "b": [1] * 6}), "mrr").difference("mrr").significant
 
 

@@ -83,4 +83,4 @@ def test_what_is_worth_its_seconds_has_a_star() -> None:
     (chart, other) = system_mean_charts(comparison, comparison.metrics, list(runs))
     assert [row.note for row in chart.rows] == ["1.000 *", "0.500", "0.333 *"]
     assert not any("*" in row.note for row in other.rows)
-    assert star_notes(comparison) == ["* worth its seconds, better than each that is as fast"]
+    assert star_notes(comparison) == ["* Pareto: better than every system at least as fast"]

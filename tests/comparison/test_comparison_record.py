@@ -34,7 +34,7 @@ def test_means_are_over_the_queries_that_every_system_has() -> None:
     assert comparison.means["mrr"] == {"a": pytest.approx(2.5 / 3), "b": 1}
     assert list(comparison.difference("mrr").queries) == ["q0", "q1", "q2"]
     assert comparison.difference("mrr").mean == pytest.approx(0.5 / 3)
-    assert "mrr: means over the 3 queries that every system has, of 4" in str(comparison)
+    assert "mrr: means over the 3 queries common to all systems (of 4)" in str(comparison)
 
 
 def test_a_difference_is_found_by_any_spelling() -> None:
@@ -53,7 +53,7 @@ def test_pairs_and_systems_are_in_the_order_of_the_runs() -> None:
 def test_caveats_stand_before_all_conclusions_once() -> None:
     qrels = {f"q{number}": {"d": 1, "e": 0} for number in range(8)}
     runs = {"judged": same_ranking(qrels, "d", "e"), "unjudged": same_ranking(qrels, "x", "y", "d")}
-    with pytest.warns(rm.RetrievalWarning, match="not judged alike"):
+    with pytest.warns(rm.RetrievalWarning, match="Judged coverage differs"):
         comparison = rm.compare(qrels, runs, ["mrr", "recall@5"])
     (caveat,) = comparison.conclusions.caveats
     assert all(conclusion.caveats == (caveat,) for conclusion in comparison.conclusions)

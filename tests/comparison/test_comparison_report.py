@@ -19,14 +19,14 @@ def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comp
     assert "<new>" not in text
     for sentence in comparison.summary:
         assert escape(sentence.strip()) in text
-    order = [text.index(f"<h2>{title}") for title in ("What went wrong", "Ranking", "How sure", "The queries")]
+    order = [text.index(f"<h2>{title}") for title in ("Failures", "Ranking", "Statistical details", "The queries")]
     assert order == sorted(order)
     assert text.index('class="first') < text.index("in mrr@10, by query") < order[0]  # the picture is beside
     assert 'class="gain"' in text
     assert re.search(r"▼ 0[.]\d{3}</span>", text)
     assert "2 other pairs" in text
     assert "Column definitions" in text
-    failed = text[text.index("What went wrong") : text.index("<h2>Ranking")]
+    failed = text[text.index("<h2>Failures") : text.index("<h2>Ranking")]
     for evaluation in comparison.evaluations.values():
         worst = evaluation.worst("mrr@10")
         assert all(f"<td>{number}</td>" in failed for number in (*worst.failures.values(), worst.n_found))
@@ -56,7 +56,7 @@ def test_degenerate_results_can_be_drawn(tmp_path: Path) -> None:
     comparison.plot().savefig(tmp_path / "comparison.png")
     rm.evaluate({"none": {"d": 0}}, {"none": ["d"]}, ["dcg", "bpref"]).report(tmp_path / "evaluation.html")
     assert "nan" in read(tmp_path / "evaluation.html")[0]
-    assert "have the same value for every query" in read(tmp_path / "comparison.html")[0]
+    assert "have identical values on every query" in read(tmp_path / "comparison.html")[0]
 
 
 def test_without_matplotlib_plots_say_the_command_and_reports_are_written(

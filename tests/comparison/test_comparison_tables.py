@@ -14,10 +14,10 @@ from retrieval_metrics.reports.numbers import format_signed, format_three_digits
 
 def test_what_retrieved_nothing_has_no_judged_share(tmp_path: Path) -> None:
     runs: dict[str, Any] = {"a": dict.fromkeys(QRELS, ("d",)), "nothing": dict.fromkeys(QRELS, ())}
-    with pytest.warns(rm.RetrievalWarning, match=r"judged of the first 10 retrieved: a 100%, nothing -\."):
+    with pytest.warns(rm.RetrievalWarning, match=r"judged@10: a 100%, nothing -\)\."):
         comparison = rm.compare(QRELS, runs, "mrr", unjudged="condensed")
     comparison.report(tmp_path / "report.html")
-    assert "judged of the first 10 retrieved: a 100%, nothing -" in str(comparison)
+    assert "judged@10: a 100%, nothing -" in str(comparison)
     assert "nan" not in str(comparison) + re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text())
 
 
@@ -26,8 +26,11 @@ def test_of_many_systems_the_judged_shares_and_the_bounds_of_the_rest_are_printe
     ranking_by_name: dict[str, Any] = {"a": ("d", "y"), "b": ("d", "z"), "c": ("y", "d")}
     runs = {name: dict.fromkeys(QRELS, ranking) for name, ranking in ranking_by_name.items()}
     lines = str(rm.compare(qrels, runs, "mrr@2", unjudged="bounds")).splitlines()
-    assert lines.count("judged of the first 2 retrieved: a 50%, b 50%, c 50%") == 1
-    assert any(line.startswith("mrr@2 with any grades (0, 1) of the unjudged among the first 2: a ") for line in lines)
+    assert lines.count("judged@2: a 50%, b 50%, c 50%") == 1
+    assert any(
+        line.startswith("mrr@2 bounds over all grades (0, 1) of the unjudged documents in the top 2: a ")
+        for line in lines
+    )
 
 
 def interval_text(comparison: rm.Comparison, metric: str) -> str:
@@ -37,25 +40,44 @@ def interval_text(comparison: rm.Comparison, metric: str) -> str:
 
 def test_the_text_is_tables_and_a_verdict() -> None:
     comparison = rm.compare(*systems({"old": [2] * 8, "new": [1] * 8}), ["mrr", "hit_rate@1"])
-    low, high = comparison.intervals["mrr"]["old"]
     p_value = format_three_digits(2 / 2**8)
     lines = [" ".join(line.split()) for line in str(comparison).splitlines()]
     assert lines == [
-        "metric old new n",
-        f"mrr 0.500 [{low:.3f}, {high:.3f}] 1.000 [0.738, 1.000] 8",
-        "hit_rate@1 0.000 [0.000, 0.369] 1.000 [0.631, 1.000] 8",
-        "judged of the first 1 retrieved: old 0%, new 100%",
-        "",
-        "new - old",
-        "metric difference 95% CI p won/tied/lost",
-        f"mrr +0.500 {interval_text(comparison, 'mrr')} {p_value} 8/0/0",
-        f"hit_rate@1 +1.00 {interval_text(comparison, 'hit_rate@1')} {p_value} 8/0/0",
-        "moved most in mrr: q0 +0.500, q1 +0.500, q2 +0.500",
+        "metric old new new - old 95% CI p W/T/L n",
+        f"mrr 0.500 1.000 +0.500 {interval_text(comparison, 'mrr')} {p_value} 8/0/0 8",
+        f"hit_rate@1 0.000 1.000 +1.00 {interval_text(comparison, 'hit_rate@1')} {p_value} 8/0/0 8",
+        "judged@1: old 0%, new 100%",
         "",
         *comparison.summary,
-        "Exact randomisation test, corrected for 2 comparisons",
+        "Exact randomisation test; p values and CIs corrected for 2 comparisons",
     ]
-    assert "effect  detects" in str(comparison.differences)
+    assert "d_z" in str(comparison.differences)
+
+
+def test_the_details_have_the_intervals_of_the_means_and_the_largest_changes() -> None:
+    qrels, runs = systems({"old": [2] * 8, "new": [1] * 8})
+    questions = rm.EvaluationSet({query: f"What is {query}?" for query in qrels}, qrels)
+    comparison = rm.compare(questions, runs, "mrr")
+    low, high = comparison.intervals["mrr"]["old"]
+    lines = [" ".join(line.split()) for line in str(comparison.details).splitlines()]
+    assert f"mrr 0.500 [{low:.3f}, {high:.3f}] 1.000 [0.738, 1.000] 8" in lines
+    assert "metric difference 95% CI p W/T/L d_z MDE" in lines
+    assert f"mrr +0.500 {interval_text(comparison, 'mrr')} {format_three_digits(2 / 2**8)} 8/0/0 - 0.401" in lines
+    assert any(line.startswith("largest changes in mrr: q0 “What is q0?” +0.500, ") for line in lines)
+
+
+@pytest.mark.parametrize("margin", [None, 0.02])
+def test_two_systems_in_one_metric_print_at_most_eight_lines(margin: float | None) -> None:
+    cases: list[tuple[list[int], list[int]]] = [
+        ([2] * 8, [1] * 8),
+        ([1] * 8, [1] * 8),
+        ([1, 2, 3, 4] * 8, [1, 2, 3, 4] * 8),
+        ([1, 2, 3, 4] * 8, [2, 1, 4, 3] * 8),
+        ([1] * 3, [2] * 3),
+    ]
+    for first, second in cases:
+        text = str(rm.compare(*systems({"old": first, "new": second}), "mrr@10", margin=margin))
+        assert len(text.splitlines()) <= 8, text
 
 
 def test_many_systems_say_what_their_comparisons_detect() -> None:
@@ -63,5 +85,5 @@ def test_many_systems_say_what_their_comparisons_detect() -> None:
     steps = {"old": 2, "new": 3, "third": 5}
     runs = {name: late_at_every(step, 30) for name, step in steps.items()}
     text = str(rm.compare(qrels, runs, "mrr"))
-    assert re.search(r"; a difference of 0\.\d+ to 0\.\d+ would have been found in four of five cases", text)
-    assert "detects" not in text
+    assert re.search(r"; MDE 0\.\d+ to 0\.\d+\)", text)
+    assert "d_z" not in text

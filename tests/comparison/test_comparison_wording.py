@@ -29,8 +29,8 @@ def compare_judged(second: list[str], **options: Any) -> rm.Comparison:
 
 def make_texts() -> dict[str, list[str]]:
     unequal = compare_judged(["x", "d"])
-    changes = rm.compare(*systems({"a": [2, 1, 1, 4, 1], "b": [1, 4, 1, 5, 2]}), "mrr")
-    none = rm.compare(*systems({"a": [1, 2], "b": [1, 2]}), "mrr")
+    changes = rm.compare(*systems({"a": [2, 1, 1, 4, 1], "b": [1, 4, 1, 5, 2]}), "mrr").difference("mrr")
+    texts = {"q0": "What does a library card cost for somebody who lives in another town?", "q1": "q1"}
     return {
         "unequal coverage": [judged_coverage_note(unequal)],
         "unequal coverage with bounds": [judged_coverage_note(compare_judged(["x", "d"], unjudged="bounds"))],
@@ -39,14 +39,18 @@ def make_texts() -> dict[str, list[str]]:
         "shares": [format_judged_shares(JudgedCoverage(10, {"a": 0.995, "b": float("nan")}, has_nonrelevant=True))],
         "selection bias": selection_bias_notes([SelectionBias("mrr", "a", 6, 0.8, 0.7)]),
         "selection bias of many metrics": selection_bias_notes(MANY_BIASES),
-        "largest changes": [largest_changes_note(changes.difference("mrr"))],
-        "no change": [largest_changes_note(none.difference("mrr"))],
+        "largest changes": [largest_changes_note(changes, {}), largest_changes_note(changes, texts)],
     }
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 def test_the_notes_are_those_of_the_golden_file() -> None:
     check_golden_texts(GOLDEN, make_texts())
+
+
+def test_no_change_has_no_note() -> None:
+    same = rm.compare(*systems({"a": [1, 2], "b": [1, 2]}), "mrr")
+    assert largest_changes_note(same.difference("mrr"), {}) == ""
 
 
 def test_equal_coverage_has_no_note() -> None:

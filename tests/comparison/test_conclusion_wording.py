@@ -105,8 +105,8 @@ def test_a_sentence_about_several_pairs_has_all_their_intervals() -> None:
             ends += conclusion.interval
         elif best == conclusion.baseline:
             ends += [-end for end in conclusion.interval]
-    (sentence,) = [text for text in comparison.ranking.sentences if text.startswith("No clear")]
-    assert f"within {format_signed(min(ends))} to {format_signed(max(ends))})" in sentence
+    (sentence,) = [text for text in comparison.ranking.sentences if "differ significantly" in text]
+    assert f"within {format_signed(min(ends))} to {format_signed(max(ends))};" in sentence
 
 
 def test_every_conclusion_is_printed_with_a_sentence_of_its_own() -> None:

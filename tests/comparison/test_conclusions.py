@@ -17,36 +17,36 @@ N_PARTS = 20
 N_FAST_PARTS = 4
 
 HEADLINES = {
-    "better": r"^(?P<system>\S+) is better than (?P<baseline>\S+) in (?P<metric>[^\s,]+)( on these queries)?, by ",
-    "worse": r"^(?P<system>\S+) is worse than (?P<baseline>\S+) in (?P<metric>[^\s,]+)( on these queries)?, by ",
-    "not_significant": r"^No clear difference between (?P<system>\S+) and (?P<baseline>\S+) "
+    "better": r"^(?P<system>\S+) is better than (?P<baseline>\S+) in (?P<metric>[^\s,]+)( in this sample)? by ",
+    "worse": r"^(?P<system>\S+) is worse than (?P<baseline>\S+) in (?P<metric>[^\s,]+)( in this sample)? by ",
+    "not_significant": r"^No significant difference between (?P<system>\S+) and (?P<baseline>\S+) "
     r"in (?P<metric>[^\s:;,]+)",
-    "identical": r"^(?P<system>\S+) and (?P<baseline>\S+) have the same value for every query "
+    "identical": r"^(?P<system>\S+) and (?P<baseline>\S+) have identical values on every query "
     r"in (?P<metric>[^\s:;,.]+)",
-    "depends_on_unjudged": r"^Whether (?P<system>\S+) is (better|worse) than (?P<baseline>\S+) "
-    r"in (?P<metric>\S+) depends on what is unjudged: as judged",
+    "depends_on_unjudged": r"^(?P<system>\S+) is (better|worse) than (?P<baseline>\S+) "
+    r"in (?P<metric>\S+) as judged, but this depends on unjudged documents: the difference is ",
     "not_comparable": r"^(?P<system>\S+) and (?P<baseline>\S+) are not comparable in (?P<metric>[^\s:]+): ",
-    "no_common_queries": r"^(?P<system>\S+) and (?P<baseline>\S+) have no query in common for which (?P<metric>\S+) is",
+    "no_common_queries": r"^(?P<system>\S+) and (?P<baseline>\S+) share no query on which (?P<metric>\S+) is defined",
 }
 # The headlines of sentences about several systems.
 GROUP_HEADLINES = {
-    "better": " (is|are) (better|worse) than ",
-    "worse": " (is|are) (better|worse) than ",
-    "not_significant": "^No clear difference (between|of) ",
-    "identical": " have the same value ",
-    "depends_on_unjudged": "^Whether ",
+    "better": "^(?!.* as judged, but).* (is|are) (better|worse) than ",
+    "worse": "^(?!.* as judged, but).* (is|are) (better|worse) than ",
+    "not_significant": "(^No significant difference between | (does|do) not differ significantly from )",
+    "identical": " have (identical|the same) values ",
+    "depends_on_unjudged": " as judged, but this depends on unjudged documents",
     "not_comparable": " are not comparable ",
-    "no_common_queries": " have no query in common ",
+    "no_common_queries": " share no query ",
 }
 CLAUSES = {
-    "grades change nothing": r", and no grades of .* would (change that|show one|show a clear difference)",
-    "nothing unjudged": r", and nothing is unjudged",
-    "other grades": r"with other grades of .* (it|the difference) could be",
-    "no worse": r"; (one-sided, )?\S+ is no worse by more than",
-    "not shown": r"; that (\S+ is no worse by more than \S+ is not shown|rare losses make it worse)",
-    "worse by more": r", by more than",
-    "not by more": r", but not by more than",
-    "open by more": r"; whether by more than \S+ is open",
+    "grades change nothing": r"; no grades of .* would change this",
+    "nothing unjudged": r"; (all|every) .* judged",
+    "other grades": r"(; other grades of .* could change this|over the possible grades of )",
+    "no worse": r"; (by the one-sided test, )?\S+ is non-inferior ",
+    "not shown": r"; (non-inferiority of \S+ not shown|rare losses that exceed the margin \S+ on average are not)",
+    "worse by more": r", exceeding the margin",
+    "not by more": r", within the margin",
+    "open by more": r"; whether the loss exceeds the margin \S+ is inconclusive",
 }
 ABOUT_GRADES = {"grades change nothing", "nothing unjudged", "other grades"}
 ABOUT_MARGIN = {"no worse", "not shown", "worse by more", "not by more", "open by more"}
@@ -117,7 +117,7 @@ def check_texts(comparison: rm.Comparison) -> None:
         assert sentences[0] in text or len(comparison.pairs) > 2
     if comparison.evaluations["base"].rules.unjudged == "condensed":
         assert "count as not relevant" not in text
-        assert (comparison.judged_coverage is None) or "which favours the system that is judged less" in text
+        assert (comparison.judged_coverage is None) or "Condensed lists (unjudged documents removed) favour" in text
 
 
 def check_numbers(conclusion: Conclusion, alpha: float) -> None:
@@ -147,7 +147,7 @@ def check_margin(conclusion: Conclusion) -> None:
     if conclusion.noninferiority == "noninferior":
         assert conclusion.difference > -margin
         assert conclusion.kind != "worse" or conclusion.interval.low > -margin
-        assert ("one-sided" in conclusion.sentence) == (conclusion.interval.low <= -margin)
+        assert ("by the one-sided test" in conclusion.sentence) == (conclusion.interval.low <= -margin)
 
 
 def check_bounds(conclusion: Conclusion) -> None:
@@ -165,8 +165,8 @@ def check_bounds(conclusion: Conclusion) -> None:
             assert high < 0
         if conclusion.noninferiority == "noninferior":
             assert low > -(conclusion.margin or 0)
-    if "it may be worse by up to" in conclusion.sentence:
-        assert ("and with other grades, it may be" in conclusion.sentence) == is_lower_with_other_grades
+    if "one-sided bound on the loss" in conclusion.sentence:
+        assert ("with the least favourable grades" in conclusion.sentence) == is_lower_with_other_grades
 
 
 def check_sentence(conclusion: Conclusion) -> None:

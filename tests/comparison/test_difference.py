@@ -56,6 +56,6 @@ def test_differences_are_printed_in_a_table_per_pair() -> None:
     assert [table.title for table in tables] == ["b - a", "c - a", "c - b"]
     for table in tables:
         assert [row[0] for row in table.rows] == METRICS
-        assert list(table.header[-2:]) == ["effect", "detects"]
+        assert list(table.header[-2:]) == ["d_z", "MDE"]
     short = comparison.differences.by_pair["b", "a"].table()
-    assert short.header[-1] == "won/tied/lost"
+    assert short.header[-1] == "W/T/L"

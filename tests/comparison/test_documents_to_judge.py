@@ -11,11 +11,11 @@ METRICS = ["ndcg@4", "mrr@4", "recall@4", "map"]
 
 def test_a_system_that_is_judged_less_is_named_first_and_warned_of() -> None:
     truth, runs = pooled(0)
-    with pytest.warns(rm.RetrievalWarning, match=r"not judged alike \(of the first 4 retrieved: A 100%, B \d+%\)"):
+    with pytest.warns(rm.RetrievalWarning, match=r"Judged coverage differs \(judged@4: A 100%, B \d+%\)"):
         comparison = rm.compare(truth, runs, "ndcg@4")
-    assert comparison.summary[0].startswith("The systems are not judged alike (of the first 4 retrieved: A 100%")
+    assert comparison.summary[0].startswith("Judged coverage differs (judged@4: A 100%")
     share = rm.evaluate(truth, runs["B"], "judged@4").means["judged@4"]
-    assert f"judged of the first 4 retrieved: A 100%, B {100 * share:.0f}%" in str(comparison)
+    assert f"judged@4: A 100%, B {100 * share:.0f}%" in str(comparison)
     assert comparison.difference("ndcg@4").significant
 
 
@@ -25,7 +25,7 @@ def test_judgments_of_relevant_documents_alone_warn_of_nothing() -> None:
     with pytest.warns(rm.RetrievalWarning, match="bad: no retrieved document is judged") as caught:
         comparison = rm.compare(qrels, runs, "mrr")
     assert len(caught) == 1
-    assert "judged alike" not in str(comparison)
+    assert "coverage differs" not in str(comparison)
 
 
 def test_judged_is_shown_and_never_ranked() -> None:

@@ -50,9 +50,7 @@ def test_small_pilots_are_given_room_for_their_error(count: int) -> None:
     assert np.mean(powers) == pytest.approx(0.8, abs=0.03)
     assert np.mean(without) < np.mean(powers) - 0.02
     percent_more = 100 * (variance_allowance(count - 1, 0.8, 0.05) - 1)
-    assert f"the middle row has {percent_more:.0f}% more, so that 80% are found on average over such pilots" in str(
-        planned
-    )
+    assert f"middle row: {percent_more:.0f}% added so that power averages 80% over such pilots" in str(planned)
 
 
 def test_a_margin_passes_equal_systems_as_often_as_asked() -> None:
@@ -103,26 +101,37 @@ def test_the_room_for_error_is_that_of_the_level_of_each_test() -> None:
     compared = pilot(8)
     for options, level in (({"margin": 0.2}, 0.1), ({"difference": 0.2, "comparisons": 5}, 0.01)):
         percent_more = 100 * (variance_allowance(7, 0.8, level) - 1)
-        assert f"the middle row has {percent_more:.0f}% more" in str(rm.plan(**options, metric="mrr", pilot=compared))  # type: ignore[arg-type]  # any option
+        assert f"middle row: {percent_more:.0f}% added" in str(rm.plan(**options, metric="mrr", pilot=compared))  # type: ignore[arg-type]  # any option
+
+
+def test_a_margin_for_many_comparisons_is_planned_at_the_level_it_prints() -> None:
+    together = rm.plan(margin=0.05, comparisons=8)
+    alone = rm.plan(margin=0.05, level=1 - 0.05 / 8)
+    assert together.scenarios == alone.scenarios
+    assert together.n_questions > rm.plan(margin=0.05).n_questions
+    assert "Bonferroni-corrected for 8 comparisons (95% overall): pass level=0.99375 to compare" in str(together)
+    assert "pass level=" not in str(rm.plan(0.05, comparisons=8))
 
 
 def test_it_prints_a_table_and_draws_a_curve() -> None:
     planned = rm.plan(0.05, "mrr", pilot=pilot())
-    assert str(planned).splitlines()[0] == f"mrr: a difference of 0.05 takes {planned.n_questions:,} questions"
+    assert (
+        str(planned).splitlines()[0] == f"mrr: detecting a difference of 0.05 takes {planned.n_questions:,} questions"
+    )
     (axes,) = planned.plot().axes
     assert axes.get_xlabel() == "questions"
     named = {" ".join(text.get_text().split()) for text in axes.texts}
     assert {f"{row.name} ({row.sd:.2f})" for row in planned.scenarios} <= named
-    assert "if equal takes" in str(rm.plan(margin=0.05))
+    assert "showing non-inferiority (margin 0.05) of an equal system takes" in str(rm.plan(margin=0.05))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "either a difference to find or a margin"),
-        ({"difference": 0.1, "margin": 0.1}, "either a difference to find or a margin"),
+        ({}, "a difference to detect or a margin"),
+        ({"difference": 0.1, "margin": 0.1}, "pass either a difference or margin=, not both; got 0.1 and margin=0.1"),
         ({"difference": -0.1}, "difference must be positive"),
-        ({"difference": 1.5}, "the largest possible difference in ndcg@10 is 1, got 1.5"),
+        ({"difference": 1.5}, "difference must be at most 1, the range of ndcg@10, got 1.5"),
         ({"difference": 0.1, "power": 0.01}, "power must exceed 1 - level"),
         ({"difference": 0.1, "comparisons": 0}, "comparisons must be"),
         ({"difference": 0.1, "pilot": pilot()}, r"the pilot has 0 differences in ndcg@10"),

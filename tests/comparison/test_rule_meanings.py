@@ -12,13 +12,13 @@ class TestExamples:
         # The reciprocal rank is 1 instead of 1/2, the hit rate 1 instead of 0.
         audit = audit_with({"q": ["a"]}, {"q": {"a": 1.0, "b": 1.0}}, ["mrr", "hit_rate@1"], ties="input")
         assert (
-            "mine: equal scores stay in the order given (mrr in 1, hit_rate@1 in 1 of 1); hit_rate@1 of query 'q' is "
-            "1.0000 instead of 0.0000: document 'a' has the same score as 1 other"
+            "mine: equal scores stay in the order given (mrr in 1, hit_rate@1 in 1 of 1); e.g. hit_rate@1 of 'q': "
+            "1.0000 vs 0.0000: document 'a' has the same score as 1 other"
         ) in str(audit)
 
     def test_the_metric_that_falls_most_is_shown(self) -> None:
         audit = audit_with({"q": ["b"]}, {"q": {"a": 1.0, "b": 1.0}}, ["mrr", "hit_rate@1"], ties="input")
-        assert "hit_rate@1 of query 'q' is 0.0000 instead of 1.0000" in str(audit)
+        assert "e.g. hit_rate@1 of 'q': 0.0000 vs 1.0000" in str(audit)
 
     def test_the_example_has_the_fewest_retrieved_and_judged_documents(self) -> None:
         qrels = {"2 + 4": ["a", "b", "c", "d"], "3 + 2": ["a", "b"], "5 + 1": ["a"]}

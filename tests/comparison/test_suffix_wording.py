@@ -8,12 +8,12 @@ from retrieval_metrics.comparison.suffix_wording import format_graded_documents
 @pytest.mark.parametrize(
     ("depth", "unretrieved_relevant", "text"),
     [
-        (None, 0, "the unjudged that were retrieved"),
-        (5, 0, "the unjudged among the first 5"),
+        (None, 0, "the unjudged retrieved documents"),
+        (5, 0, "the unjudged documents in the top 5"),
         (
             5,
             1200,
-            "the unjudged among the first 5 and of up to 1,200 more relevant ones per query that nobody retrieved",
+            "the unjudged documents in the top 5 and of up to 1,200 unretrieved relevant documents per query",
         ),
     ],
 )

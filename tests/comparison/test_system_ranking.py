@@ -140,15 +140,15 @@ def test_a_margin_has_an_outcome_for_every_system_but_the_baseline() -> None:
 def test_the_level_of_a_margin_is_printed_with_where_its_outcome_stands() -> None:
     ranks = {"old": [1, 2, 3, 1] * 50, "same": [1, 2, 3, 1] * 50, "bad": [5] * 200, "other": [1, 2, 3, 2] * 50}
     text = str(rm.compare(*systems(ranks), "mrr", baseline="old", margin=0.02))
-    assert "margin: each system and metric by itself at a one-sided level of 95%\n" in f"{text}\n"
+    assert "; non-inferiority: one-sided 95% tests, not corrected for multiple comparisons" in text
     without_baseline = str(rm.compare(*systems(ranks), "mrr", margin=0.02))
-    assert "margin (print(comparison.conclusions) has it): each system and metric" in without_baseline
+    assert "non-inferiority (in print(comparison.conclusions)): one-sided" in without_baseline
 
 
 def test_a_report_has_one_design_effect_once(tmp_path: Path) -> None:
     clusters = {query: number // 2 for number, query in enumerate(QRELS)}
     rm.compare(QRELS, {"best": BEST, "good": GOOD}, "mrr", clusters=clusters).report(tmp_path / "report.html")
-    note = "design effect of the differences \\(variance relative to independent queries\\): [0-9.]+<"
+    note = "design effect of the differences: [0-9.]+<"
     assert re.search(note, (tmp_path / "report.html").read_text())
 
 
@@ -184,7 +184,7 @@ def test_timed_systems_are_printed_with_what_their_seconds_are_worth() -> None:
     ranking = rm.compare(QRELS, runs, "mrr").ranking
     assert ranking.pareto == {"s0": "on", "s1": "on", "s2": "possibly"}
     lines = str(ranking).splitlines()
-    assert lines[0].endswith("worth them")
+    assert lines[0].endswith("Pareto")
     assert [line.split()[-1] for line in lines[1:4]] == [ranking.pareto[system] for system in ranking.systems]
 
 
@@ -201,5 +201,5 @@ def test_costs_that_cannot_be_right_are_refused() -> None:
     with pytest.raises(KeyError, match="map was not compared; there are mrr"):
         ranking.pareto_frontier({"good": 1, "bad": 1}, "map")
     with_baseline = rm.compare(comparison.evaluations, baseline="bad").ranking
-    with pytest.raises(ValueError, match="only bad was compared with the others"):
+    with pytest.raises(ValueError, match="all pairs compared, but baseline='bad' was given"):
         with_baseline.pareto_frontier({"good": 1, "bad": 1})

@@ -28,7 +28,7 @@ def test_what_it_costs_is_that_of_the_evaluation_with_it() -> None:
     )
     assert threshold.is_useful
     assert "answered" in str(threshold)
-    assert "It costs 0.000 of recall@5." in str(threshold)
+    assert "Cost: recall@5 changes from 1.000 to 1.000." in str(threshold)
 
 
 def test_a_failed_or_absent_question_says_nothing() -> None:

@@ -21,4 +21,4 @@ def test_the_lines_are_the_curve_and_the_chosen_score_is_marked() -> None:
     drawn = {str(line.get_label()): np.asarray(line.get_ydata()).tolist() for line in axes.get_lines()}
     assert drawn["recall@2"] == [point.mean for point in points]
     assert drawn["false answers"] == [point.false_answers / threshold.n_unanswerable for point in points]
-    assert "dotted: 50%" in axes.get_xlabel()
+    assert "dotted: limit 50%" in axes.get_xlabel()

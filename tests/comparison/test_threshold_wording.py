@@ -12,10 +12,10 @@ from unanswerable_questions import ANSWERED, questions, run_of
 def test_what_26_questions_cannot_promise() -> None:
     threshold = rm.threshold(questions(26), run_of([0.1] * 26))
     assert str(threshold) == (
-        "No threshold: 26 questions without an answer cannot promise 10%, whatever they score: at least 29 are needed "
-        "if none of them gets an answer; these can promise 10.9%."
+        "No threshold: 26 unanswerable questions cannot guarantee 10% at any score: at least 29 are needed even if "
+        "none gets an answer; these can guarantee 10.9%."
     )
-    with pytest.raises(ValueError, match=r"there is no threshold to apply\. No threshold: 26 questions"):
+    with pytest.raises(ValueError, match=r"there is no threshold to apply\. No threshold: 26 unanswerable questions"):
         threshold.apply(ANSWERED)
 
 
@@ -23,7 +23,7 @@ def test_scores_that_tell_nothing_apart_are_not_worth_a_threshold() -> None:
     threshold = rm.threshold(questions(60), run_of([1.0] * 60))
     assert (threshold.score, threshold.mean_after, threshold.is_useful) == (1.0, 0.0, False)
     assert threshold.conclusion.endswith(
-        "the scores hardly tell the two kinds of question apart, so no threshold is worth it."
+        "Scores barely separate answerable from unanswerable questions, so no threshold is worthwhile."
     )
 
 
@@ -32,7 +32,7 @@ def test_nothing_needs_to_be_cut_where_nothing_comes_back() -> None:
     threshold = rm.threshold(questions(60), run)
     assert (threshold.score, threshold.conclusion) == (
         -math.inf,
-        "Nothing needs to be cut: 0 of 60 questions without an answer get one, which bounds new ones at 4.9%.",
+        "No threshold needed: 0 of 60 unanswerable questions get an answer (upper bound 4.9%).",
     )
     assert threshold.apply(run) == run
 
@@ -48,4 +48,4 @@ def test_levels_and_kinds() -> None:
     )
     assert (threshold.score, threshold.kinds) == (0.5, {"near": (30, 30), "off": (0, 30)})
     assert "By kind: near 30 of 30, off 0 of 30." in str(threshold)
-    assert "so what it costs is unknown" in str(threshold)
+    assert "so the cost is unknown" in str(threshold)

@@ -51,7 +51,7 @@ def test_a_default_that_wins_is_not_drawn_with_a_gain(tmp_path: Path) -> None:
     assert sorted(labels) == sorted(bad)
     tuning.report(tmp_path / "tuning.html")
     page = (tmp_path / "tuning.html").read_text()
-    assert "expected on new questions" not in page
+    assert ">expected on new questions<" not in page
     assert 'class="zero" x1="100%"' in page  # no gain is above 0
 
 

@@ -24,20 +24,22 @@ def test_settings_that_differ_alike_on_every_question_have_known_numbers() -> No
         ("bad", -0.25, 0),
     ]
     assert tuning.indistinguishable == ()
-    assert tuning.conclusion == "new is better than old in mrr; expect +0.500 on new questions."
+    assert (
+        tuning.conclusion == "new is better than old in mrr; expected gain on new questions +0.500 (observed +0.500)."
+    )
     frame = tuning.to_pandas().set_index("setting")
     assert frame["difference"].to_dict() == {"new": 0.5, "old": 0, "bad": -0.25}
     assert frame["recall@3"].to_dict() == {"new": 1, "old": 1, "bad": 0}
     from_bad = str(rm.tune(settings, qrels, "mrr", default="bad", extra_metrics="recall@3"))
     assert re.search(r"recall@3 +1\.000 +0\.000 +\+1\.00", from_bad)
-    assert "wins on similar questions: new 100%, " in from_bad
+    assert "best in bootstrap resamples: new 100%, " in from_bad
 
 
 def test_it_prints_what_was_chosen_and_draws_it() -> None:
     qrels, runs = data(5)
     tuning = rm.tune(runs, qrels, "mrr", default="s0")
     lines = str(tuning).splitlines()
-    assert lines[0] == "5 settings on 40 queries, chosen by mrr"
+    assert lines[0] == "5 settings, 40 queries, selected by mrr"
     assert lines[-1] == tuning.conclusion
     assert isinstance(tuning.plot(), Figure)
 
@@ -82,4 +84,4 @@ def test_settings_that_may_be_the_best_as_well_are_named() -> None:
     assert tuning.winner not in tuning.indistinguishable
     assert set(tuning.indistinguishable) <= set(runs)
     assert len(tuning.indistinguishable) >= 3
-    assert "may be as good as the winner: " in str(tuning)
+    assert "not distinguishable from the winner: " in str(tuning)

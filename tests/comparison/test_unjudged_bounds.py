@@ -67,8 +67,10 @@ def test_equal_systems_judged_from_one_depend_on_the_unjudged_and_the_verdict_sa
     comparison = quietly(*pooled(3), ["ndcg@4"], unjudged="bounds")
     (conclusion,) = comparison.conclusions
     assert conclusion.kind == "depends_on_unjudged"
-    assert conclusion.sentence.startswith("Whether B is worse than A in ndcg@4 depends on what is unjudged: as judged ")
-    assert "with other grades of the unjudged among the first 4 it could be" in conclusion.sentence
+    assert conclusion.sentence.startswith(
+        "B is worse than A in ndcg@4 as judged, but this depends on unjudged documents: "
+    )
+    assert "over the possible grades of the unjudged documents in the top 4" in conclusion.sentence
     assert standing_of(comparison) == "undetermined"
     assert "(exact)" in str(comparison)
 
@@ -82,10 +84,10 @@ def test_a_difference_that_no_grade_can_turn_is_said_to_hold_whatever_they_are()
     qrels = {f"q{number}": {"d": 1, "x": 0, "y": 0} for number in range(20)}
     runs = {"good": {query: ["d", "x", "u"] for query in qrels}, "bad": {query: ["x", "y", "u"] for query in qrels}}
     comparison = quietly(qrels, runs, "mrr@2", unjudged="bounds")
-    assert comparison.conclusions.get("mrr@2").sentence.endswith(", and nothing is unjudged among the first 2.")
+    assert comparison.conclusions.get("mrr@2").sentence.endswith("; all of the top 2 are judged.")
     deeper = quietly(qrels, runs, "ndcg@3", unjudged="bounds").conclusions.get("ndcg@3")
     assert deeper.kind == "worse"
-    assert deeper.sentence.endswith(", and no grades of the unjudged among the first 3 would change that.")
+    assert deeper.sentence.endswith("; no grades of the unjudged documents in the top 3 would change this.")
 
 
 def test_every_metric_is_bounded_at_its_own_depth() -> None:
@@ -113,7 +115,10 @@ def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
     assert four.unjudged is not None
     ends = ((8 / 5 - 6) / 20, (8 - 6 / 5) / 20)  # of five relevant documents, one is found
     assert four.unjudged.differences["recall@5", "new", "old"] == pytest.approx(ends)
-    assert "of the unjudged among the first 5 and of up to 4 more relevant ones per query" in four.summary[-1]
+    assert (
+        "of the unjudged documents in the top 5 and of up to 4 unretrieved relevant documents per query"
+        in four.summary[-1]
+    )
     with_assumed = quietly(
         qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds", unretrieved_relevant={"q7": 1}
     )
@@ -127,7 +132,7 @@ def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"unretrieved_relevant": 1}, ValueError, "only with unjudged='bounds', got unjudged=None"),
+        ({"unretrieved_relevant": 1}, ValueError, "requires unjudged='bounds', got unjudged=None"),
         (
             {"unjudged": "bounds", "unretrieved_relevant": -1},
             ValueError,
@@ -151,10 +156,10 @@ def test_sampling_and_ignorance_are_one_sentence() -> None:
     (conclusion,) = quietly(qrels, {"old": old, "new": new}, "mrr@3", unjudged="bounds").conclusions
     assert conclusion.kind == "not_significant"
     assert "better" not in conclusion.sentence
-    assert conclusion.sentence.endswith(", and nothing is unjudged among the first 3.")
+    assert conclusion.sentence.endswith("; all of the top 3 are judged.")
     (same,) = quietly(qrels, {"old": old, "new": old}, "recall@5", unjudged="bounds").conclusions
     assert same.sentence == (
-        "new and old have the same value for every query in recall@5, and nothing is unjudged among the first 5."
+        "new and old have identical values on every query in recall@5; all of the top 5 are judged."
     )
 
 
@@ -164,9 +169,9 @@ def test_condensed_rankings_say_whom_they_favour() -> None:
         "old": {query: ["z", "a"] for query in qrels},
         "new": {query: ["u1", "u2", "u3", "u4", "u5", "a"] for query in qrels},
     }
-    with pytest.warns(rm.RetrievalWarning, match="favours the system that is judged less"):
+    with pytest.warns(rm.RetrievalWarning, match="favour the system with the lower judged@k"):
         comparison = rm.compare(qrels, runs, "ndcg@10", unjudged="condensed")
-    assert comparison.summary[0].endswith("judged of the first 10 retrieved: old 100%, new 17%, so it favours new.")
+    assert comparison.summary[0].endswith(", here new (Sakai and Kando 2008; judged@10: old 100%, new 17%).")
     assert "count as not relevant" not in str(comparison)
     saved = dict(comparison.evaluations)
     with pytest.raises(ValueError, match="grades what unjudged='condensed' takes out"):
@@ -182,7 +187,7 @@ def test_too_many_to_try_give_an_outer_bound_that_says_so() -> None:
     assert not bounds.exact
     assert bounds.means["map@20"]["a"] == (0, 1)
     assert bounds.differences["map@20", "b", "a"] == (-1, 1)
-    assert "outer bounds: too many grades to try in 1 query" in str(comparison)
+    assert "outer bounds: not enumerated for 1 query" in str(comparison)
 
 
 def test_condensed_rankings_are_those_without_what_is_unjudged() -> None:

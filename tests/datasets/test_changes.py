@@ -19,10 +19,10 @@ def test_the_numbers_and_what_is_said_of_them() -> None:
     assert changes.moved(metric="overlap@3") == [("q1", 2 / 3)]
     assert [query for query, _ in changes.moved(5)] == ["q1", "q2"]  # by rbo, which goes on as a ranking ends
     text = str(changes)
-    assert "1 of 3 queries have the same first 3, in the same order; changed most in rbo: q1" in text
+    assert "identical top 3 in 1 of 3 queries; most changed by rbo: q1" in text
     assert (
-        "2 documents entered or left the first 3: their grades settle precision@3; .pool(questions) collects them"
-        in text
+        "2 documents entered or left the top 3: their grades determine the change in precision@3; "
+        ".pool(questions) collects them" in text
     )
 
 
@@ -30,7 +30,7 @@ def test_what_is_too_wide_says_so() -> None:
     with pytest.warns(rm.RetrievalWarning, match="no document is in both runs"):
         apart = rm.changes({"q": ["a", "b"]}, {"q": ["x", "y"]}, "ndcg@2")
     assert apart.means == {"max_loss(ndcg@2)": 1.0, "max_gain(ndcg@2)": 1.0}
-    assert "too wide to tell without grades: max_loss(ndcg@2)" in str(apart)
+    assert "uninformative without grades: max_loss(ndcg@2)" in str(apart)
 
 
 def test_grades_of_what_entered_or_left_settle_precision(tmp_path: Path) -> None:
@@ -71,11 +71,12 @@ def test_what_cannot_be_known_is_said() -> None:
     scored = {query: dict.fromkeys(ranking, 1.0) for query, ranking in BEFORE.items()}
     text = str(rm.changes(scored, {"q1": {"a": 2.0}, "q9": {"z": 1.0}}, ["overlap@3", "rbo"]))
     assert (
-        "2 queries end exactly at rank 3, such as 'q1': what ties with the last is not seen; keep more than 3" in text
+        "2 rankings end exactly at rank 3 (e.g. 'q1'), so ties at rank 3 are invisible; keep more than 3 results"
+        in text
     )
-    assert "2 queries missing after, such as 'q2', as if nothing was retrieved" in text
-    assert "1 query only after, left out" in text
-    assert "of its weight lies beyond the rankings and is extrapolated" in text
+    assert "2 queries missing in after (e.g. 'q2'), treated as empty" in text
+    assert "1 query only in after, excluded" in text
+    assert "of the weight is below the ends of the rankings (extrapolated)" in text
 
 
 def test_a_cut_tie_is_seen_if_the_ranking_goes_on() -> None:
@@ -108,7 +109,7 @@ def test_distances_are_warned_of_on_either_side() -> None:
         (lambda: rm.changes(BEFORE, ["a"]), TypeError, "after must map query ids to rankings"),  # type: ignore[arg-type]
         (lambda: rm.changes(BEFORE, {"z": ["a"]}), ValueError, "no query is in both runs"),
         (lambda: rm.changes(BEFORE, AFTER, []), ValueError, "at least one metric"),
-        (lambda: rm.changes(BEFORE, AFTER, "map"), ValueError, "how far map can have moved"),
+        (lambda: rm.changes(BEFORE, AFTER, "map"), ValueError, "change of map cannot be bounded"),
         (lambda: rm.changes(BEFORE, AFTER, tolerance=-1), ValueError, "tolerance must be 0 or more"),
         (lambda: rm.changes({1: ["a"]}, AFTER), TypeError, "query ids before are int"),
         (lambda: rm.changes({"q": {"a": float("nan")}}, {"q": ["a"]}), ValueError, "scores must be finite"),

@@ -151,7 +151,7 @@ def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
     assert (planned.kind, conclusion.kind) == ("better", "not_significant")
     assert conclusion.p_corrected == pytest.approx(min(435 * planned.p_corrected, 1), rel=0.5)
     assert conclusion.interval.low < 0 < planned.interval.low
-    assert "for the choice from 435 pairs of results" in str(chosen)
+    assert "for selection from 435 pairs of results" in str(chosen)
     assert "435" not in str(history.compare(worst, best, planned=True))
     assert "95% CI" in str(chosen)
     chosen.save(tmp_path / "chosen.json")

@@ -23,7 +23,7 @@ def test_lines_break_where_the_questions_or_the_rules_changed(tmp_path: Path) ->
     figure = history.plot("mrr")
     assert [text.get_text() for text in figure.axes[0].texts] == ["questions changed", "rules changed"]
     assert len(figure.axes[0].containers) == 3
-    assert "2 looks at the last questions" in " ".join(figure.axes[0].get_xlabel().split())
+    assert "2 evaluations on the current questions" in " ".join(figure.axes[0].get_xlabel().split())
 
 
 def test_a_long_label_leaves_room_for_the_plot(tmp_path: Path) -> None:

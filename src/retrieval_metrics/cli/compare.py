@@ -131,7 +131,7 @@ def _plan_pairs(comparison: rm.Comparison, size: float) -> list[_PairPlan]:
 
 
 def _plan_table(plans: list[_PairPlan], size: float) -> Table:
-    header = ["metric", "pair", "standard deviation", "questions", "range", "if few carry it"]
+    header = ["metric", "pair", "SD", "questions", "range", "sparse effect"]
     rows = []
     for pair in plans:
         low, high = pair.plan.range
@@ -146,7 +146,7 @@ def _plan_table(plans: list[_PairPlan], size: float) -> Table:
             ]
         )
     note = SPARSE_SCENARIO if rows else "no pair of systems differs on any query, which shows no spread to plan with"
-    title = f"questions for a difference of {size:g}, found in 80% of evaluations"
+    title = f"questions needed to detect a difference of {size:g} with 80% power"
     return Table(header, rows, [note], title, words=(0, 1))
 
 

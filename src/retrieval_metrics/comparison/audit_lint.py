@@ -101,10 +101,7 @@ def _judged_share_note(judged: JudgedRun) -> str:
     shares = Sums.from_defined_values(score(judged, JUDGED_METRIC, STANDARD).values)
     if not shares.count or shares.mean == 1:
         return ""
-    return (
-        f"{shares.mean:.0%} of the first {JUDGED_DEPTH} retrieved documents are judged; the others count as not "
-        "relevant, whether they are or not"
-    )
+    return f"judged@{JUDGED_DEPTH} {shares.mean:.0%}; unjudged documents count as not relevant"
 
 
 def _format_query(judged: JudgedRun, position: int) -> str:

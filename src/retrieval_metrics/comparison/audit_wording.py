@@ -18,7 +18,7 @@ def audit_notes(audit: Audit) -> list[str]:
     notes = [f"{n_queries} {noun}; compared with {audit.rule_names[0]}"]
     for name, n_refused in audit.refused.items():
         if n_refused:
-            notes.append(f"{name}: raises an error for {n_refused} of {n_queries}, which its means leave out")
+            notes.append(f"{name}: raises an error on {n_refused} of {n_queries} {noun} (excluded from its means)")
     return [*notes, *_difference_notes(audit), *audit.lints]
 
 
@@ -43,9 +43,8 @@ def _difference_notes(audit: Audit) -> list[str]:
         largest = max(differences, key=_absolute_difference)
         detail = f": {largest.detail}" if largest.detail else ""
         notes.append(
-            f"{key.rule_set_name}: {key.meaning} ({metrics} of {len(audit.queries)}); {largest.metric} of query "
-            f"{largest.example!r} is {_format_value(largest.value)} instead of {_format_value(largest.reference)}"
-            f"{detail}"
+            f"{key.rule_set_name}: {key.meaning} ({metrics} of {len(audit.queries)}); e.g. {largest.metric} of "
+            f"{largest.example!r}: {_format_value(largest.value)} vs {_format_value(largest.reference)}{detail}"
         )
     return notes
 
@@ -55,4 +54,4 @@ def _absolute_difference(difference: RuleDifference) -> float:
 
 
 def _format_value(value: float) -> str:
-    return "left out" if np.isnan(value) else f"{value:.4f}"
+    return "excluded" if np.isnan(value) else f"{value:.4f}"

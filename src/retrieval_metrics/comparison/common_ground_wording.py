@@ -14,7 +14,8 @@ def common_ground_notes(ground: CommonGround) -> list[str]:
     """Return what differs between the compared evaluations, besides their rankings."""
     notes = list(map(format_query_mismatch, ground.query_mismatches))
     if notes:
-        notes.append(f"Compared on {numbers.format_query_count(ground.n_queries)} that are the same in all.")
+        queries = "query" if ground.n_queries == 1 else "queries"
+        notes.append(f"Compared on the {ground.n_queries:,} {queries} unchanged in all evaluations.")
     notes += map(format_metric_mismatch, ground.metric_mismatches)
     return notes
 
@@ -22,18 +23,19 @@ def common_ground_notes(ground: CommonGround) -> list[str]:
 def format_query_mismatch(mismatch: QueryMismatch) -> str:
     """Return how many queries of two evaluations cannot be compared, and why."""
     systems = " and ".join(map(repr, mismatch.systems))
+    have = "has" if mismatch.n_queries == 1 else "have"
     if mismatch.kind == "only_in_one":
         reason = f"only in {systems}"
     elif mismatch.kind == "worded_differently":
-        reason = f"worded differently in {systems}"
+        reason = f"{have} different text in {systems}"
     else:
-        reason = f"judged differently in {systems}"
+        reason = f"{have} different judgments in {systems}"
     total = numbers.format_query_count(mismatch.n_total)
-    return f"{mismatch.n_queries:,} of {total} {reason}, such as {mismatch.example!r}."
+    return f"{mismatch.n_queries:,} of {total} {reason} (e.g. {mismatch.example!r})."
 
 
 def format_metric_mismatch(mismatch: MetricMismatch) -> str:
     """Return why a metric cannot be compared."""
     if mismatch.missing_in:
         return f"{mismatch.metric} was not computed in {', '.join(map(repr, mismatch.missing_in))}."
-    return f"{mismatch.metric} divides by the largest grade, which differs, so it is left out."
+    return f"{mismatch.metric} is excluded: it divides by the largest grade, which differs."

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, get_args
 
 from retrieval_metrics._internal.validation import integer, positive_integer, positive_number, proportion
@@ -206,8 +207,8 @@ def _refuse_unreachable_margin(margin: float | None, metrics: Iterable[Metric]) 
     widest = max(ranges, default=inf)
     if margin > widest:
         raise ValueError(
-            f"margin is {margin:g}, which nothing can exceed: the values of the metrics differ by at most "
-            f"{widest:g}{format_percentage_hint(margin, widest)}"
+            f"margin must be at most {widest:g}, the largest possible difference, got {margin:g}"
+            f"{format_percentage_hint(margin, widest)}"
         )
 
 
@@ -231,7 +232,7 @@ def require_comparable(systems: Sequence[Any], options: ComparisonOptions) -> No
     if unjudged not in (None, *UNJUDGED):
         raise ValueError(f"unjudged must be one of {', '.join(UNJUDGED)}, or None, got {unjudged!r}")
     if options.get("unretrieved_relevant") is not None and unjudged != "bounds":
-        raise ValueError(f"unretrieved_relevant= has a meaning only with unjudged='bounds', got unjudged={unjudged!r}")
+        raise ValueError(f"unretrieved_relevant= requires unjudged='bounds', got unjudged={unjudged!r}")
 
 
 def compare(
@@ -372,14 +373,21 @@ def _require_named_runs(qrels: Any, runs: Any) -> Mapping[str, RunMapping | Run]
     if not isinstance(runs, Mapping):
         call = _format_intended_call(qrels, runs)
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}; write {call}")
-    if isinstance(runs, Run) or any(isinstance(run, (list, tuple)) for run in runs.values()):
+    if isinstance(runs, Run) or any(map(_is_ranking, runs.values())):
         raise TypeError(
-            "runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run; "
-            "compare(qrels, {'bm25': run, ...}) takes the judgments first"
+            "runs must map the name of each system to its run, got a single run. Write "
+            "compare(qrels, {'bm25': run, 'other name': another_run})"
         )
     if any(isinstance(run, Evaluation) for run in runs.values()):
         raise TypeError("evaluations have their own judgments; pass only compare({name: evaluation, ...})")
     return runs
+
+
+def _is_ranking(value: Any) -> bool:
+    """Return whether a value under `runs` is a ranking of one query rather than the run of a system."""
+    if isinstance(value, (list, tuple)):
+        return True
+    return isinstance(value, Mapping) and isinstance(next(iter(value.values()), None), Real)
 
 
 def _format_intended_call(qrels: Any, runs: Any) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.comparison.comparison_record import ComparisonRecord
-from retrieval_metrics.comparison.comparison_tables import comparison_tables
+from retrieval_metrics.comparison.comparison_tables import ComparisonDetails, comparison_tables
 from retrieval_metrics.comparison.documents_to_judge import rank_documents_to_judge
 from retrieval_metrics.comparison.tests_of_pairs import select_ranking_metrics
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -70,6 +70,11 @@ class Comparison(ComparisonRecord, Printed):
     def summary(self) -> list[str]:
         """The conclusions in words, between their caveats and notes; see `Conclusions.sentences`."""
         return self.conclusions.sentences
+
+    @property
+    def details(self) -> ComparisonDetails:
+        """The means with their intervals, effect sizes, MDEs and the queries that changed most, to print."""
+        return ComparisonDetails(self)
 
     @property
     def seconds(self) -> dict[str, dict[QueryId, float]]:

@@ -81,7 +81,7 @@ def star_notes(comparison: ComparisonRecord) -> list[str]:
     """Return a note on what a star beside a mean says, if there are stars."""
     if not comparison.ranking.pareto:
         return []
-    return ["* worth its seconds, better than each that is as fast"]
+    return ["* Pareto: better than every system at least as fast"]
 
 
 def main_pair_changes(comparison: ComparisonRecord, metric: Metric) -> SortedChanges:

@@ -113,7 +113,7 @@ def _note_on_pairs(comparison: ComparisonRecord) -> str:
     n_pairs = len(comparison.pairs)
     if n_pairs <= MAX_DRAWN_PAIRS:
         return ""
-    return f"{MAX_DRAWN_PAIRS} of {n_pairs:,} pairs of systems, those told apart most clearly"
+    return f"{MAX_DRAWN_PAIRS} of {n_pairs:,} pairs of systems, those with the smallest p values"
 
 
 def _choose_metric_name(comparison: ComparisonRecord, metric: str | Metric | None) -> str:

@@ -63,7 +63,7 @@ def comparison_report(
         page.write(path, title, [*parts, *format_about_section(comparison.scores, GLOSSARY, None)])
         return
     data = QueryData(comparison.scores, comparison.metrics, main, pair, options)
-    outcomes = page.section(f"What went wrong, for {main}", page.table(key(outcomes_table(data))))
+    outcomes = page.section(f"Failures: {main}", page.table(key(outcomes_table(data))))
     values = page.table(key(values_table(comparison.scores, main)))
     answer, *other_sections = _sections_without_queries(comparison, main, pair, key)
     page_data = data.page_data()
@@ -101,12 +101,14 @@ def _sections_without_queries(
         answer,
         page.section("Ranking", *map(page.table, ranking.tables), *unjudged),
         svg_charts.arrange_charts(*means),
-        page.section("How sure", *_difference_tables(comparison.differences.tables, comparison.pairs.index(pair))),
+        page.section(
+            "Statistical details", *_difference_tables(comparison.differences.tables, comparison.pairs.index(pair))
+        ),
     ]
     sentences = comparison.conclusions.sentences
     if len(sentences) > MAX_SENTENCES:
-        parts.append(page.folded("Every pair in a sentence", page.sentences(sentences)))
-    parts.append(page.folded("All means with their intervals", page.table(means_table(comparison))))
+        parts.append(page.folded("All pairs", page.sentences(sentences)))
+    parts.append(page.folded("All means with their CIs", page.table(means_table(comparison))))
     notes = [*method_notes(comparison), *design_effect_notes(comparison)]
     parts.append(page.table(Table((), (), notes)))
     parts += [page.table(table) for table in times]

@@ -2,59 +2,114 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.comparison.comparison_wording import format_judged_shares
+from retrieval_metrics.comparison.comparison_wording import format_judged_shares, judged_coverage_note
+from retrieval_metrics.comparison.difference import difference_cells
 from retrieval_metrics.comparison.suffix_wording import format_graded_documents
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes, format_cluster_count, metric_notes
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.reports.tables import Table
+from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.comparison.difference_bounds import UnjudgedBounds
+    from retrieval_metrics.inputs.items import QueryTexts
 
 
 # The largest number of pairs for which a comparison prints every difference; for more it prints the ranking.
 MAX_PRINTED_PAIRS = 2
+
+# A longer name of a difference, such as `new - old`, would make its column too wide.
+MAX_DIFFERENCE_NAME = 24
+
+MDE_MEANING = "MDE: minimum detectable effect, found with 80% power if spread over the queries as observed"
+EFFECT_SIZE_MEANING = "d_z: effect size, the mean difference in standard deviations of the differences"
 
 # The quantiles of the time of a query that are printed, by their names in the header.
 QUANTILES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
 
 # What the columns mean, for readers of a report.
 GLOSSARY = {
-    "judged": "how many of a system's first documents have a judgment. The others count as not relevant, unless they "
-    "were taken out of the rankings.",
-    "interval": "those of all comparisons made here together contain the true values with the given probability, and "
-    "each excludes 0 exactly if p is small enough for a finding. A - means that there are too few for an interval.",
-    "p": "the probability that any of the comparisons made here would show this much if no two systems differed. It is "
-    "computed by exchanging the systems on random choices of queries, the same for all metrics, and assumes that a "
-    "difference is as likely as its opposite; at most 0.05 counts as a finding at 95%.",
-    "effect": "the mean difference in standard deviations of the differences.",
-    "won/tied/lost": "the number of queries on which the first system is better, equal and worse.",
-    "detects": "a true difference of this size would be found in 80% of such evaluations, if it is spread over the "
-    "queries as the differences seen are. A - means that it is unknown: there are too few queries, or none differs.",
+    "judged@k": "the share of a system's first k documents that is judged. The others count as not relevant, unless "
+    "they were removed from the rankings (condensed lists).",
+    "CI": "confidence interval of a difference, simultaneous over all comparisons made here: together they have the "
+    "given coverage, and each excludes 0 exactly if p is significant. A - means that there are too few queries.",
+    "p": "the probability that any comparison made here shows a difference this large if no two systems differ "
+    "(randomisation test: the systems are exchanged on random sets of queries, the same for all metrics; assumes "
+    "differences symmetric about 0); at most 0.05 is significant at 95%.",
+    "d_z": "the effect size: the mean difference in standard deviations of the differences.",
+    "W/T/L": "wins/ties/losses: the number of queries on which the first system is better, equal and worse.",
+    "MDE": "minimum detectable effect: a true difference of this size is found with 80% power if it is spread over the "
+    "queries as observed. A - means that it is unknown: there are too few queries, or none differs.",
 }
 
 
 def comparison_tables(comparison: ComparisonRecord) -> list[Table]:
     """Return the means, the differences and the conclusions of each pair, or only the ranking if there are many."""
-    if len(comparison.differences.by_pair) <= MAX_PRINTED_PAIRS:
-        return _tables_of_few_pairs(comparison)
-    return _tables_of_many_pairs(comparison)
-
-
-def _tables_of_few_pairs(comparison: ComparisonRecord) -> list[Table]:
-    tables = [means_table(comparison)]
-    tables += [differences.table() for differences in comparison.differences.by_pair.values()]
+    n_pairs = len(comparison.differences.by_pair)
+    if n_pairs > MAX_PRINTED_PAIRS:
+        return _tables_of_many_pairs(comparison)
+    if n_pairs == 1:
+        tables = [_pair_table(comparison)]
+    else:
+        tables = [means_table(comparison)]
+        tables += [differences.table() for differences in comparison.differences.by_pair.values()]
     tables.append(Table((), (), [*comparison.conclusions.sentences, *method_notes(comparison)]))
     return [*tables, *retrieval_tables(comparison), *notes_tables(comparison)]
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonDetails(Printed):
+    """The numbers behind a comparison: means with their intervals, effect sizes, MDEs and the largest changes.
+
+    Attributes:
+        comparison: The comparison.
+    """
+
+    comparison: ComparisonRecord
+
+    def _tables(self) -> list[Table]:
+        comparison = self.comparison
+        tables = [means_table(comparison)]
+        for differences in comparison.differences.by_pair.values():
+            tables.append(differences.table(whole=True, texts=_query_texts(comparison)))
+        notes = [*design_effect_notes(comparison), MDE_MEANING, EFFECT_SIZE_MEANING]
+        return [*tables, Table((), (), notes)]
+
+    def __repr__(self) -> str:
+        return f"<Details of {len(self.comparison.differences)} differences>"
+
+
+def _query_texts(comparison: ComparisonRecord) -> QueryTexts:
+    """Return the texts of the queries, as far as the judgments came with them."""
+    for scores in comparison.scores.values():
+        if scores.query_texts:
+            return scores.query_texts
+    return {}
+
+
+def _pair_table(comparison: ComparisonRecord) -> Table:
+    """Return the means and the difference of the only two systems, in one row per metric."""
+    differences = comparison.differences
+    system, baseline = comparison.pairs[0]
+    difference_name = f"{system} - {baseline}"
+    if len(difference_name) > MAX_DIFFERENCE_NAME:
+        difference_name = "difference"
+    interval_name = numbers.level_name(comparison.level)
+    header = ["metric", *comparison.systems, difference_name, interval_name, "p", "W/T/L", "n"]
+    rows = []
+    for difference in differences:
+        name = difference.metric
+        means = [numbers.format_value(mean) for mean in comparison.means[name].values()]
+        rows.append([name, *means, *difference_cells(difference), str(comparison.n[name])])
+    return Table(header, rows, _judged_notes(comparison))
 
 
 def _tables_of_many_pairs(comparison: ComparisonRecord) -> list[Table]:
@@ -66,7 +121,7 @@ def _tables_of_many_pairs(comparison: ComparisonRecord) -> list[Table]:
         *conclusions.caveats,
         *ranking.sentences,
         *conclusions.selection_bias_notes,
-        f"print(comparison.conclusions) says what each of the {n_pairs} shows",
+        f"print(comparison.conclusions) lists all {n_pairs}",
         *method_notes(comparison, has_conclusions=False),
     ]
     if times:
@@ -88,10 +143,16 @@ def means_table(comparison: ComparisonRecord) -> Table:
 
 
 def _judged_notes(comparison: ComparisonRecord) -> list[str]:
-    """Return how much of each system is judged, and the bounds of the means over all grades, if they were computed."""
+    """Return how much of each system is judged, and the bounds of the means over all grades, if they were computed.
+
+    The share that is judged is left out where everything is judged, or where a caveat says it.
+    """
     notes = []
-    if comparison.judged_coverage is not None:
-        notes.append(f"judged {format_judged_shares(comparison.judged_coverage)}")
+    coverage = comparison.judged_coverage
+    if coverage is not None:
+        is_all_judged = all(share == 1 for share in coverage.shares.values())
+        if not is_all_judged and not judged_coverage_note(comparison):
+            notes.append(format_judged_shares(coverage))
     if comparison.unjudged is not None:
         notes += [_format_mean_bounds(comparison.unjudged, metric) for metric in comparison.unjudged.means]
     return notes
@@ -106,9 +167,9 @@ def _format_mean_bounds(bounds: UnjudgedBounds, metric: str) -> str:
     n_outer = bounds.outer[metric]
     exactness = "exact"
     if n_outer:
-        exactness = f"outer bounds: too many grades to try in {numbers.format_query_count(n_outer)}"
+        exactness = f"outer bounds: not enumerated for {numbers.format_query_count(n_outer)}"
     documents = format_graded_documents(bounds.depths[metric], bounds.unretrieved_relevant)
-    return f"{metric} with any grades ({grades}) of {documents}: {', '.join(ranges)} ({exactness})"
+    return f"{metric} bounds over all grades ({grades}) of {documents}: {', '.join(ranges)} ({exactness})"
 
 
 def retrieval_tables(comparison: ComparisonRecord) -> list[Table]:
@@ -147,12 +208,15 @@ def method_notes(comparison: ComparisonRecord, *, has_conclusions: bool = True) 
         comparison: The comparison.
         has_conclusions: Whether the conclusion of every pair stands above these notes.
     """
-    notes = [_format_test(comparison)]
+    test = [_format_test(comparison)]
+    if comparison.margin is not None:
+        test.append(_format_margin_level(comparison, has_conclusions=has_conclusions))
+    if any("; MDE " in sentence for sentence in comparison.conclusions.sentences):
+        test.append(MDE_MEANING)
+    notes = ["; ".join(test)]
     notes += _missing_interval_notes(comparison)
     notes += metric_notes(comparison.metrics)
     notes += _cluster_notes(comparison)
-    if comparison.margin is not None:
-        notes.append(_format_margin_level(comparison, has_conclusions=has_conclusions))
     notes += _left_out_notes(comparison)
     return notes
 
@@ -165,9 +229,9 @@ def _format_test(comparison: ComparisonRecord) -> str:
     if difference.comparisons > 1:
         corrections.append(f"for {difference.comparisons} comparisons")
     if difference.selected_from > 1:
-        corrections.append(f"for the choice from {difference.selected_from:,} pairs of results")
+        corrections.append(f"for selection from {difference.selected_from:,} pairs of results")
     test = "Exact randomisation test" if is_exact else "Randomisation test"
-    return f"{test}, corrected {' and '.join(corrections)}" if corrections else test
+    return f"{test}; p values and CIs corrected {' and '.join(corrections)}" if corrections else test
 
 
 def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
@@ -183,15 +247,15 @@ def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
     if comparison.differences[0].clusters is not None:
         units = numbers.format_count(max_units, "cluster")
     verb = "is" if max_units == 1 else "are"
-    return [f"no interval can be given at {100 * comparison.level:g}%: {units} {verb} too few for one"]
+    return [f"no {numbers.level_name(comparison.level)}: {units} {verb} too few"]
 
 
 def _format_margin_level(comparison: ComparisonRecord, *, has_conclusions: bool) -> str:
-    level = f"by itself at a one-sided level of {100 * comparison.level:g}%"
-    if has_conclusions:
-        return f"margin: each sentence {level}"
-    where = "" if comparison.baseline is not None else " (print(comparison.conclusions) has it)"
-    return f"margin{where}: each system and metric {level}"
+    where = ""
+    if not has_conclusions and comparison.baseline is None:
+        where = " (in print(comparison.conclusions))"
+    level = f"{100 * comparison.level:g}%"
+    return f"non-inferiority{where}: one-sided {level} tests, not corrected for multiple comparisons"
 
 
 def _left_out_notes(comparison: ComparisonRecord) -> list[str]:
@@ -202,7 +266,7 @@ def _left_out_notes(comparison: ComparisonRecord) -> list[str]:
     for max_n, (name, n_paired) in zip(max_n_by_metric, comparison.n.items(), strict=True):
         if max_n > n_paired:
             queries = numbers.format_query_count(n_paired)
-            notes.append(f"{name}: means over the {queries} that every system has, of {max_n:,}")
+            notes.append(f"{name}: means over the {queries} common to all systems (of {max_n:,})")
     return notes
 
 
@@ -214,8 +278,8 @@ def _cluster_notes(comparison: ComparisonRecord) -> list[str]:
     clusters = comparison.clusters
     if clusters is None or clusters.labels is None:
         return []
-    note = f"queries in {format_cluster_count(clusters)}; intervals and tests take whole clusters"
-    return [note, *cluster_count_notes(clusters.count)]
+    note = f"queries in {format_cluster_count(clusters)}; CIs and tests treat clusters as units"
+    return ["; ".join([note, *cluster_count_notes(clusters.count)])]
 
 
 def design_effect_notes(comparison: ComparisonRecord) -> list[str]:
@@ -229,4 +293,4 @@ def design_effect_notes(comparison: ComparisonRecord) -> list[str]:
     lowest = f"{min(effects):.1f}"
     highest = f"{max(effects):.1f}"
     effect_range = lowest if lowest == highest else f"{lowest} to {highest}"
-    return [f"design effect of the differences (variance relative to independent queries): {effect_range}"]
+    return [f"design effect of the differences: {effect_range}"]

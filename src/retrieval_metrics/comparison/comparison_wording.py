@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isnan
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
@@ -15,15 +16,31 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
     from retrieval_metrics.comparison.selection_bias import SelectionBias
+    from retrieval_metrics.inputs.items import QueryTexts
 
 # The number of queries that are named because their values changed most.
 MAX_CHANGES = 3
+# A longer text of a query is cut.
+MAX_TEXT_LENGTH = 50
 
 
-def largest_changes_note(difference: Difference) -> str:
-    """Return which queries changed most in a metric, in either direction."""
-    changes = [f"{query} {numbers.format_signed(change)}" for query, change in difference.largest_changes(MAX_CHANGES)]
-    return f"moved most in {difference.metric}: {', '.join(changes) or 'none'}"
+def largest_changes_note(difference: Difference, texts: QueryTexts) -> str:
+    """Return which queries changed most in a metric, in either direction; empty if none changed.
+
+    Args:
+        difference: The difference.
+        texts: The texts of the queries that are known, by query id; they are shown beside the ids.
+    """
+    changes = []
+    for query, change in difference.largest_changes(MAX_CHANGES):
+        name = f"{query}"
+        text = texts.get(query, query)
+        if text != query:
+            name = f"{query} “{shorten(f'{text}', MAX_TEXT_LENGTH, placeholder='…')}”"
+        changes.append(f"{name} {numbers.format_signed(change)}")
+    if not changes:
+        return ""
+    return f"largest changes in {difference.metric}: {', '.join(changes)}"
 
 
 def selection_bias_notes(biases: Sequence[SelectionBias]) -> list[str]:
@@ -33,7 +50,7 @@ def selection_bias_notes(biases: Sequence[SelectionBias]) -> list[str]:
         return []
     means = numbers.join_names(list(map(_format_expected_mean, visible)), most=MAX_NAMES)
     n_systems = visible[0].n_systems
-    return [f"The best of {n_systems} systems is flattered by the choice: on new questions, expect {means}."]
+    return [f"Selection bias (best of {n_systems} systems): on new questions expect {means}, by out-of-bag estimates."]
 
 
 def _is_visible(bias: SelectionBias) -> bool:
@@ -44,12 +61,12 @@ def _is_visible(bias: SelectionBias) -> bool:
 def _format_expected_mean(bias: SelectionBias) -> str:
     expected = numbers.format_value(bias.expected)
     observed = numbers.format_value(bias.observed)
-    return f"about {expected} in {bias.metric} ({bias.system} has {observed} here)"
+    return f"about {expected} in {bias.metric} ({bias.system}: {observed} here)"
 
 
 def format_judged_shares(coverage: JudgedCoverage) -> str:
-    """Return how much of each system is judged."""
-    return f"of the first {coverage.k} retrieved: {_format_shares(coverage.shares)}"
+    """Return the share of the first results of each system that is judged."""
+    return f"judged@{coverage.k}: {_format_shares(coverage.shares)}"
 
 
 def _format_shares(shares: Mapping[str, float]) -> str:
@@ -69,17 +86,17 @@ def judged_coverage_note(comparison: ComparisonRecord) -> str:
     if any(scores.rules.unjudged == "condensed" for scores in comparison.scores.values()):
         favoured = ""
         if coverage.least_judged is not None:
-            favoured = f", so it favours {coverage.least_judged}"
+            favoured = f", here {coverage.least_judged}"
         return (
-            "Unjudged documents were taken out of the rankings, which favours the system that is judged less "
-            f"(Sakai and Kando 2008): judged {shares}{favoured}."
+            "Condensed lists (unjudged documents removed) favour the system with the lower judged@k"
+            f"{favoured} (Sakai and Kando 2008; {shares})."
         )
     if not coverage.is_unbalanced:
         return ""
     remedy = ""
     if comparison.unjudged is None:
-        remedy = "; unjudged='bounds' shows how much"
+        remedy = "; unjudged='bounds' quantifies it"
     return (
-        f"The systems are not judged alike ({shares}). Unjudged documents count as not relevant, "
-        f"which alone can make a difference{remedy}."
+        f"Judged coverage differs ({shares}). Unjudged documents count as not relevant, "
+        f"which alone can cause a difference{remedy}."
     )

@@ -125,39 +125,39 @@ def _format_groups(groups: Sequence[ConclusionGroup]) -> str:
 
 def _format_no_common_query(names: _Names) -> str:
     verb = "are" if names.has_several_metrics else "is"
-    condition = f"for which {names.metrics} {verb} defined"
+    condition = f"on which {names.metrics} {verb} defined"
     if names.has_several_others:
-        return f"{names.other_systems} have no query in common with {names.system} {condition}"
-    return f"{names.pair} have no query in common {condition}"
+        return f"{names.other_systems} share no query with {names.system} {condition}"
+    return f"{names.pair} share no query {condition}"
 
 
 def _format_not_comparable(names: _Names) -> str:
-    budgets = "their budgets" if names.has_several_metrics else "its budget"
-    reason = f"in {names.metrics}: they do not fill {budgets} alike"
+    # A system that fills much less of a budget than another does not fill it, so this is true of each reason.
+    budgets = "the budgets" if names.has_several_metrics else "the budget"
     if names.has_several_others:
-        return f"{names.other_systems} are not comparable with {names.system} {reason}"
-    return f"{names.pair} are not comparable {reason}"
+        reason = f"in each pair, at least one system does not fill {budgets}"
+        return f"{names.other_systems} are not comparable with {names.system} in {names.metrics}: {reason}"
+    return f"{names.pair} are not comparable in {names.metrics}: they do not both fill {budgets}"
 
 
 def _format_identical(names: _Names) -> str:
-    where = f"for every query in {names.metrics}"
+    where = f"on every query in {names.metrics}"
     if names.has_several_others:
-        return f"{names.other_systems} have the same value as {names.system} {where}"
-    return f"{names.pair} have the same value {where}"
+        return f"{names.other_systems} have the same values as {names.system} {where}"
+    return f"{names.pair} have identical values {where}"
 
 
 def _format_not_significant(groups: Sequence[ConclusionGroup], names: _Names) -> str:
     if not names.has_several_others:
-        systems = f"between {names.pair}"
+        sentence = f"No significant difference between {names.pair} in"
     elif names.system_first:
-        systems = f"between {names.system} and any of {names.other_systems}"
+        sentence = f"{names.system} does not differ significantly from any of {names.other_systems} in"
     else:
-        systems = f"of {names.other_systems} from {names.system}"
-    sentence = f"No clear difference {systems} in"
+        sentence = f"{names.other_systems} do not differ significantly from {names.system} in"
     too_few = _too_few_note(groups[0])
     if too_few:
         return f"{sentence} {names.metrics}{too_few}"
-    return f"{sentence} {_format_intervals(groups, names.metrics)}{_mde_note(groups, names.metrics)}"
+    return f"{sentence} {_format_intervals(groups, names.metrics)}"
 
 
 def _format_better_or_worse(groups: Sequence[ConclusionGroup], names: _Names) -> str:
@@ -166,7 +166,7 @@ def _format_better_or_worse(groups: Sequence[ConclusionGroup], names: _Names) ->
     comparative = "better" if groups[0].is_gain else "worse"
     comparison = f"{names.subject} {verb} {comparative} than {names.reference} in"
     if groups[0].first.depends_on_unjudged:
-        return f"Whether {comparison} {names.metrics} depends on what is unjudged"
+        return f"{comparison} {names.metrics} as judged, but this depends on unjudged documents"
     return f"{comparison} {_format_differences(groups, names.metrics)}"
 
 
@@ -196,8 +196,8 @@ def _format_differences(groups: Sequence[ConclusionGroup], metrics: str) -> str:
         metrics_by_size = {
             f"{numbers.format_three_digits(min(sizes))} to {numbers.format_three_digits(max(sizes))}": metrics
         }
-    scope = " on these queries" if groups[0].is_sample_only else ""
-    return _join_clauses([f"{names}{scope}, by {size}" for size, names in metrics_by_size.items()])
+    scope = " in this sample" if groups[0].is_sample_only else ""
+    return _join_clauses([f"{names}{scope} by {size}" for size, names in metrics_by_size.items()])
 
 
 def _sizes(group: ConclusionGroup) -> list[float]:
@@ -219,10 +219,11 @@ def _format_size(conclusion: Conclusion) -> str:
     size = numbers.format_three_digits(abs(conclusion.difference))
     low, high = sorted(map(abs, conclusion.interval))
     if low == high:
-        return f"{size} in every query"
+        return f"{size} on every query"
     if isnan(low):
         return size
-    return f"{size} ({numbers.format_three_digits(low)} to {numbers.format_three_digits(high)})"
+    interval = f"{numbers.format_three_digits(low)} to {numbers.format_three_digits(high)}"
+    return f"{size} ({numbers.level_name(conclusion.level)} {interval})"
 
 
 def _too_few_note(group: ConclusionGroup) -> str:
@@ -234,31 +235,28 @@ def _too_few_note(group: ConclusionGroup) -> str:
         units = numbers.format_query_count(largest.n)
     else:
         units = numbers.format_count(largest.n_units, "cluster")
-    return f": {units} cannot show any, however large; at least {largest.min_units} are needed"
+    return f": {units} cannot show a difference of any size; at least {largest.min_units} are needed"
 
 
 def _format_intervals(groups: Sequence[ConclusionGroup], metrics: str) -> str:
-    """Return metrics with the intervals of their differences; of many, the smallest to the largest end."""
-    ends_by_group = [_interval_ends(group) for group in groups]
-    metrics_by_range = _metrics_by_text(groups, map(_format_ends, ends_by_group))
-    has_several_intervals = len(groups[0].conclusions) > 1
-    if len(metrics_by_range) > MAX_NAMES:
-        all_ends: list[float] = []
-        for ends in ends_by_group:
-            all_ends += ends
-        metrics_by_range = {_format_ends(all_ends): metrics}
-        has_several_intervals = True
+    """Return metrics with the intervals and MDEs of their differences; of many, the smallest to the largest."""
+    metrics_by_text = _metrics_by_text(groups, map(_format_interval_and_mde, groups))
+    if len(metrics_by_text) <= MAX_NAMES:
+        return _join_clauses([f"{names} ({text})" for text, names in metrics_by_text.items()])
+    all_ends: list[float] = []
+    for group in groups:
+        all_ends += _interval_ends(group)
     interval_name = numbers.level_name(groups[0].first.level)
-    prefix = f"{interval_name} "
-    later_prefix = ""
-    if has_several_intervals:
-        prefix = f"all {interval_name}s within "
-        later_prefix = "within "
-    clauses = []
-    for interval_range, names in metrics_by_range.items():
-        clauses.append(f"{names} ({prefix}{interval_range})")
-        prefix = later_prefix
-    return _join_clauses(clauses)
+    return f"{metrics} ({interval_name}s within {_format_ends(all_ends)}{_mde_range_note(groups, metrics)})"
+
+
+def _format_interval_and_mde(group: ConclusionGroup) -> str:
+    """Return `95% CI -0.3 to +0.1; MDE 0.2`, without an MDE that is unknown."""
+    interval_name = numbers.level_name(group.first.level)
+    ends = _format_ends(_interval_ends(group))
+    interval = f"{interval_name}s within {ends}" if len(group.conclusions) > 1 else f"{interval_name} {ends}"
+    effect_range = _range_note(_detectable_effects(group))
+    return f"{interval}; MDE {effect_range}" if effect_range else interval
 
 
 def _interval_ends(group: ConclusionGroup) -> list[float]:
@@ -277,40 +275,25 @@ def _format_ends(ends: Sequence[float]) -> str:
     return f"{numbers.format_signed(min(ends))} to {numbers.format_signed(max(ends))}"
 
 
-def _mde_note(groups: Sequence[ConclusionGroup], metrics: str) -> str:
-    """Return the minimum detectable effects of metrics; of many, the smallest to the largest."""
-    effects_by_group = [_detectable_effects(group) for group in groups]
-    ranges = list(map(_range_note, effects_by_group))
-    metrics_by_range = _metrics_by_text(groups, ranges)
-    if len(metrics_by_range) > MAX_NAMES:
-        metrics_by_range = _widest_range(groups, effects_by_group, ranges)
-    if not metrics_by_range:
+def _mde_range_note(groups: Sequence[ConclusionGroup], metrics: str) -> str:
+    """Return the smallest to the largest MDE of many metrics, with the metrics that have one if not all have."""
+    metrics_with_mde = []
+    all_effects: list[float] = []
+    for group in groups:
+        effects = _detectable_effects(group)
+        if _range_note(effects):
+            metrics_with_mde.append(group.metric)
+            all_effects += effects
+    if not all_effects:
         return ""
-    parts = []
-    for effect_range, names in metrics_by_range.items():
-        if names == metrics:
-            parts.append(effect_range)
-        else:
-            parts.append(f"{effect_range} ({names})")
-    return f"; a difference of {' or '.join(parts)} would have been found in four of five cases"
+    names = numbers.join_names(metrics_with_mde)
+    scope = "" if names == metrics else f" in {names}"
+    return f"; MDE {_range_note(all_effects)}{scope}"
 
 
 def _detectable_effects(group: ConclusionGroup) -> list[float]:
     """Return the effects that are detected with a power of 80% if they are spread over the queries as observed."""
     return [conclusion.details.mde().spread for conclusion in group.conclusions]
-
-
-def _widest_range(
-    groups: Sequence[ConclusionGroup], effects_by_group: Sequence[list[float]], ranges: Sequence[str]
-) -> dict[str, str]:
-    """Return the range of all effects with the metrics that have one."""
-    metrics = []
-    all_effects: list[float] = []
-    for group, effects, effect_range in zip(groups, effects_by_group, ranges, strict=True):
-        if effect_range:
-            metrics.append(group.metric)
-            all_effects += effects
-    return {_range_note(all_effects): numbers.join_names(metrics)}
 
 
 def _range_note(effects: Sequence[float]) -> str:

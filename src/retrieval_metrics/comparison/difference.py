@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, isfinite
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,10 +34,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.statistics import Interval, MarginTest, PairedDifference, QueriesNeeded, RareChange
 
 # The conventional power of a comparison.
 POWER = 0.8
+
+NO_TEXTS: QueryTexts = MappingProxyType({})
 
 
 @register_record
@@ -269,18 +273,25 @@ class Differences(tuple[Difference, ...], Printed):
         leading_metric = choose_leading_metric([Metric.parse(name) for name in metric_names])
         return self[metric_names.index(str(leading_metric))]
 
-    def table(self, *, whole: bool = False) -> Table:
+    def table(self, *, whole: bool = False, texts: QueryTexts = NO_TEXTS) -> Table:
         """Return the differences of a single pair of systems, a row per metric.
 
         Args:
             whole: Whether to add the effect size and the minimum detectable effect.
+            texts: The texts of the queries that are known, by query id.
         """
-        header = ["metric", "difference", numbers.level_name(1 - self[0].alpha), "p", "won/tied/lost"]
+        header = ["metric", "difference", numbers.level_name(1 - self[0].alpha), "p", "W/T/L"]
         if whole:
-            header += ["effect", "detects"]
-        rows = [_table_row(difference, whole=whole) for difference in self]
+            header += ["d_z", "MDE"]
+        rows = []
+        for difference in self:
+            cells = [difference.metric, *difference_cells(difference)]
+            if whole:
+                cells += [_format_effect_size(difference), numbers.format_size(difference.mde().spread)]
+            rows.append(cells)
+        changes = largest_changes_note(self.leading, texts)
         title = f"{self.leading.system} - {self.leading.baseline}"
-        return Table(header, rows, [largest_changes_note(self.leading)], title)
+        return Table(header, rows, [changes] if changes else [], title)
 
     def _tables(self) -> list[Table]:
         return [differences.table(whole=True) for differences in self.by_pair.values()]
@@ -292,15 +303,18 @@ class Differences(tuple[Difference, ...], Printed):
         return f"<{len(self)} differences>"
 
 
-def _table_row(difference: Difference, *, whole: bool) -> list[str]:
+def difference_cells(difference: Difference) -> list[str]:
+    """Return a difference with its interval, its p value and its wins, ties and losses, as cells of a table."""
     paired = difference.paired
-    cells = [
-        difference.metric,
+    return [
         numbers.format_signed(difference.mean),
         numbers.format_interval(difference.interval, difference=True),
         numbers.format_p_value(difference.p_corrected),
         f"{paired.wins}/{paired.ties}/{paired.losses}",
     ]
-    if whole:
-        cells += [numbers.format_signed(paired.effect_size), numbers.format_size(difference.mde().spread)]
-    return cells
+
+
+def _format_effect_size(difference: Difference) -> str:
+    """Return the effect size, or `-` where all queries change alike, so that it is infinite."""
+    effect_size = difference.paired.effect_size
+    return numbers.format_signed(effect_size) if isfinite(effect_size) else "-"

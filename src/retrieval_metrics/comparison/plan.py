@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.clusters import ClustersBy
 
 
-SPARSE_SCENARIO = "if few carry it: a few questions change by as much as they can, the others not at all"
+SPARSE_SCENARIO = "sparse effect: a few questions change by the maximum, the others not at all"
 # The number of differences at which the curve is drawn, and the range of them in multiples of the target.
 N_CURVE_POINTS = 60
 MAX_DRAWN_MULTIPLE = 4
@@ -110,14 +110,21 @@ class Plan(Printed):
     @property
     def _variance_allowance(self) -> float:
         """By how much the plan exceeds what the spread of the pilot alone would take."""
-        alpha = 2 * (1 - self.level) if self.difference is None else (1 - self.level) / self.comparisons
+        alpha = self._alpha
+        if self.difference is None:
+            alpha *= 2  # the test against a margin is one-sided
         return variance_allowance(self.scenarios[len(self.scenarios) // 2].df, self.power, alpha)
+
+    @property
+    def _alpha(self) -> float:
+        """The rate of false findings of each comparison, corrected for all of them by Bonferroni's inequality."""
+        return (1 - self.level) / self.comparisons
 
     def _tables(self) -> list[Table]:
         is_margin = self.difference is None
-        header = ["differences vary as", "standard deviation", "questions"]
+        header = ["scenario", "SD", "questions"]
         if not is_margin:
-            header.append("if few carry it")
+            header.append("sparse effect")
         rows = []
         for scenario in self.scenarios:
             row = [scenario.name, numbers.format_value(scenario.sd), f"{scenario.n_questions:,}"]
@@ -125,23 +132,32 @@ class Plan(Printed):
                 row.append(f"{scenario.n_questions_sparse:,}")
             rows.append(row)
         target = f"{self.target:g}"
-        goal = f"no worse by more than {target}, if equal" if is_margin else f"a difference of {target}"
+        goal = f"detecting a difference of {target}"
+        if is_margin:
+            goal = f"showing non-inferiority (margin {target}) of an equal system"
         return [Table(header, rows, self._notes(), f"{self.metric}: {goal} takes {self.n_questions:,} questions")]
 
     def _notes(self) -> list[str]:
         power = f"{100 * self.power:g}%"
         level = f"{100 * self.level:g}%"
-        notes = [f"found in {power} of such evaluations at {level}; {self.spread_source}"]
+        notes = [f"{power} power at {level} confidence; {self.spread_source}"]
         if self.difference is not None:
             notes.append(SPARSE_SCENARIO)
         if self._variance_allowance > MIN_PRINTED_ALLOWANCE:
             surplus = f"{100 * (self._variance_allowance - 1):.0f}%"
-            notes.append(f"the middle row has {surplus} more, so that {power} are found on average over such pilots")
+            notes.append(f"middle row: {surplus} added so that power averages {power} over such pilots")
         if self.comparisons > 1:
-            notes.append(f"each of {self.comparisons} comparisons at {level} for all of them together")
+            notes.append(self._correction_note(level))
         if self.design_effect > 1:
-            notes.append(f"design effect {self.design_effect:.2g}: clustered questions say less than independent ones")
+            notes.append(f"design effect {self.design_effect:.2g} (clustered questions)")
         return notes
+
+    def _correction_note(self, level: str) -> str:
+        note = f"Bonferroni-corrected for {self.comparisons} comparisons ({level} overall)"
+        if self.difference is not None:
+            return note
+        # A comparison tests each system against the margin by itself.
+        return f"{note}: pass level={1 - self._alpha:.6g} to compare"
 
     def plot(self) -> Figure:
         """Draw the difference, or margin, that can be told over the number of questions, for each spread.
@@ -180,7 +196,7 @@ class Plan(Printed):
         axes.axhline(self.target, color=TIED_COLOUR, linewidth=0.9, linestyle=":")
         axes.set_xscale("log")
         axes.set_xlabel("questions")
-        axes.set_ylabel("margin" if self.difference is None else "difference found")
+        axes.set_ylabel("margin" if self.difference is None else "detectable difference")
         add_title(axes, self.metric)
         axes.set_ylim(bottom=0)
         simplify_axes(axes, grid="y")
@@ -222,7 +238,8 @@ def plan(
         margin: In place of a difference, the largest acceptable loss.
         pilot: A comparison, one of its differences, or an evaluation; None if there is nothing yet.
         comparisons: How many differences will be tested together (metrics times pairs of systems). The number is then
-            enough for any of them, and cautious if they are correlated.
+            enough for any of them, and cautious if they are correlated. `compare` corrects differences itself; tests
+            against a margin are corrected if it gets the level that the plan prints.
         clusters: The clusters of the pilot's queries, which show the design effect: a mapping of query ids to clusters,
             or a function of the query id. `"source"` takes the clusters that the pilot was made with; None: independent
             queries.
@@ -251,8 +268,10 @@ def plan(
         S. A. Julious, R. J. Owen (2006). Sample size calculations for clinical studies allowing for uncertainty about
         the variance. Pharmaceutical Statistics 5.
     """
-    if (difference is None) == (margin is None):
-        raise ValueError("plan needs either a difference to find or a margin, such as plan(0.03) or plan(margin=0.02)")
+    if difference is None and margin is None:
+        raise ValueError("plan needs a difference to detect or a margin, such as plan(0.03) or plan(margin=0.02)")
+    if difference is not None and margin is not None:
+        raise ValueError(f"pass either a difference or margin=, not both; got {difference!r} and margin={margin!r}")
     if difference is not None:
         positive_number(difference, "difference")
     if margin is not None:
@@ -281,9 +300,10 @@ def plan(
         max_difference=estimates.max_difference,
         scenarios=(),
     )
+    target_name = "margin" if difference is None else "difference"
     if unfinished.target > estimates.max_difference:
         raise ValueError(
-            f"the largest possible difference in {planned_metric} is {estimates.max_difference:g}, got "
+            f"{target_name} must be at most {estimates.max_difference:g}, the range of {planned_metric}, got "
             f"{unfinished.target:g}"
         )
     scenarios = []
@@ -300,7 +320,7 @@ def _find_metric(metric: str | Metric, pilot: object) -> Metric:
         planned_metric = pilot.metrics[pilot.metrics.index(planned_metric)]
     if pilot is None and planned_metric.definition.is_given:
         raise ValueError(
-            f"nothing is known of the spread of {planned_metric}; pass a pilot, an evaluation or a comparison with it"
+            f"no published SD for {planned_metric}. Pass pilot=, an evaluation or a comparison that has it"
         )
     return planned_metric
 
@@ -321,14 +341,13 @@ def _count_questions(goal: Plan, sd: float, df: float, size: float) -> _Question
     """Return how many questions a difference or margin of that size takes, with the power and level of a plan."""
     variance = sd**2
     design_effect = max(goal.design_effect, 1.0)
-    alpha = 1 - goal.level
+    alpha = (1 - goal.level) / goal.comparisons
     if goal.difference is None:
         n_by_power = min_units_for_power(size, variance, 0.0, goal.power, 2 * alpha, df=df)
         n_by_margin = min_units_for_margin(size, span=goal.max_difference, alpha=alpha)
         return _QuestionCounts(ceil(max(n_by_power, n_by_margin) * design_effect), None)
-    corrected_alpha = alpha / goal.comparisons
-    even = min_units_for_power(size, variance, 0.0, goal.power, corrected_alpha, df=df)
+    even = min_units_for_power(size, variance, 0.0, goal.power, alpha, df=df)
     if size >= goal.max_difference:  # every question changes by as much as it can
         return _QuestionCounts(ceil(even * design_effect), ceil(even * design_effect))
-    sparse = min_units_for_power(size, variance, goal.max_difference, goal.power, corrected_alpha, df=df)
+    sparse = min_units_for_power(size, variance, goal.max_difference, goal.power, alpha, df=df)
     return _QuestionCounts(ceil(even * design_effect), ceil(max(even, sparse) * design_effect))

@@ -26,7 +26,7 @@ class _OutcomeKey:
 
 
 def format_noninferiority(ranking: SystemRanking) -> list[str]:
-    """Return which systems are worse than the baseline by more than the margin, or not, or for which it is open.
+    """Return which systems are non-inferior to the baseline, inferior, or neither by the tests.
 
     Metrics in which the same systems have the same outcome share a sentence.
     """
@@ -41,15 +41,14 @@ def format_noninferiority(ranking: SystemRanking) -> list[str]:
 
 def _format_margin_outcome(ranking: SystemRanking, key: _OutcomeKey, metrics: list[str]) -> str:
     systems = [system for system in ranking.noninferiority[metrics[0]] if system in key.systems]
-    verb = "is" if len(systems) == 1 else "are"
-    comparative = "worse" if key.outcome == "inferior" else "no worse"
-    statement = (
-        f"{numbers.join_names(systems, most=MAX_NAMES)} {verb} {comparative} than {ranking.baseline} "
-        f"by more than {ranking.margin:g} in {numbers.join_names(metrics)}"
-    )
+    names = numbers.join_names(systems, most=MAX_NAMES)
+    scope = f"to {ranking.baseline} in {numbers.join_names(metrics)}"
+    margin = f"(margin {ranking.margin:g})"
     if key.outcome == "inconclusive":
-        return f"That {statement} is not shown."
-    return f"{statement}."
+        return f"Non-inferiority of {names} {scope} is not shown {margin}."
+    verb = "is" if len(systems) == 1 else "are"
+    outcome = "inferior" if key.outcome == "inferior" else "non-inferior"
+    return f"{names} {verb} {outcome} {scope} {margin}."
 
 
 def ranking_notes(ranking: SystemRanking) -> list[str]:
@@ -64,24 +63,25 @@ def _unattainable_note(ranking: SystemRanking) -> str:
         return ""
     tests = numbers.format_count(ranking.tests, "test")
     if ranking.n_units >= ranking.min_units:
-        verdict = f"{ranking.n_unattainable:,} of these {tests} can hardly succeed"
-        remedy = "choose a baseline or fewer metrics" if ranking.baseline is None else "choose fewer metrics"
+        verb = "is" if ranking.n_unattainable == 1 else "are"
+        verdict = f"{ranking.n_unattainable:,} of the {tests} {verb} unlikely to reach significance"
+        remedy = "choose a baseline or fewer metrics" if ranking.baseline is None else "use fewer metrics"
     elif ranking.tests > 1:
-        verdict = f"none of these {tests} can succeed"
-        remedy = f"one test alone needs {ranking.min_units}"
+        verdict = f"none of the {tests} can reach significance"
+        remedy = f"a single test needs {ranking.min_units}"
     else:
-        verdict = "the test cannot succeed"
+        verdict = "the test cannot reach significance"
         remedy = f"it needs {ranking.min_units}"
     return f"with {numbers.format_query_count(ranking.n_units)} {verdict}; {remedy}"
 
 
 def _pareto_note(ranking: SystemRanking) -> str:
-    """Return what the words in the column `worth them` mean."""
+    """Return what the words in the column `Pareto` mean."""
     if not ranking.pareto:
         return ""
     return (
-        f"worth them, in {ranking.first_metric}: on, better than each that is as fast; off, one as fast is better; "
-        "seconds count as exact"
+        f"Pareto: on = better in {ranking.first_metric} than every system at least as fast, off = a system at least "
+        "as fast is better; seconds treated as exact"
     )
 
 
@@ -90,15 +90,15 @@ def _format_signs(ranking: SystemRanking) -> str:
     reference = "the best" if ranking.baseline is None else ranking.baseline
     words_by_status: dict[Status, str] = {
         "better": f"▲ better than {reference}",
-        "not_significant": f"= no clear difference from {reference}",
+        "not_significant": f"= not significantly different from {reference}",
         "worse": f"▼ worse than {reference}",
-        "undetermined": "? not known",
+        "undetermined": "? undetermined",
     }
     statuses: set[Status] = set()
     for places in ranking.by_metric.values():
         statuses.update(place.status for place in places)
     signs = [words for status, words in words_by_status.items() if status in statuses]
-    interval = f"{reference} with its {numbers.level_name(ranking.level)}"
+    interval = f"{numbers.level_name(ranking.level)} shown for {reference}"
     if signs:
         return f"{', '.join(signs)}; {interval}"
     return interval

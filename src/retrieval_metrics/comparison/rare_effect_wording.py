@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def format_rare_effect(
-    n: int, max_difference: float, rare: RareChange, *, query_change: str = "differ", mean_change: str = "by"
+    n: int, max_difference: float, rare: RareChange, *, query_change: str = "differ", mean_change: str = "changing"
 ) -> str:
     """Return which rare effects so many queries may have missed, as a statement without the full stop.
 
@@ -24,12 +24,12 @@ def format_rare_effect(
         max_difference: The largest possible difference in one query.
         rare: The share of all queries that may be affected, and the effect on the mean.
         query_change: What an affected query may do, such as `be worse`.
-        mean_change: What the mean may do, such as `lower by`.
+        mean_change: What that does to the mean, such as `lowering`.
     """
     return (
-        f"{numbers.format_query_count(n)} cannot show what is rare: "
+        f"rare effects may be missed with {numbers.format_query_count(n)}: "
         f"up to {100 * rare.share:.2g}% of all queries could {query_change} by {max_difference:.3g}, "
-        f"and the mean {mean_change} {rare.mean_shift:.2g}"
+        f"{mean_change} the mean by {rare.mean_shift:.2g}"
     )
 
 
@@ -40,13 +40,13 @@ def rare_effect_note(conclusion: Conclusion) -> str:
     higher_is_better = conclusion.details.higher_is_better
     if conclusion.may_be_within_margin or conclusion.kind == "better":
         query_change = "be worse"
-        mean_change = "lower by" if higher_is_better else "higher by"
+        mean_change = "lowering" if higher_is_better else "raising"
     elif conclusion.kind == "worse":
         query_change = "be better"
-        mean_change = "higher by" if higher_is_better else "lower by"
+        mean_change = "raising" if higher_is_better else "lowering"
     else:
         query_change = "differ"
-        mean_change = "by"
+        mean_change = "changing"
     effect = format_rare_effect(
         conclusion.n,
         conclusion.details.max_difference,
@@ -54,7 +54,7 @@ def rare_effect_note(conclusion: Conclusion) -> str:
         query_change=query_change,
         mean_change=mean_change,
     )
-    return f"{effect}."
+    return f"{effect[0].upper()}{effect[1:]}."
 
 
 def rare_effect_notes(conclusions: Sequence[Conclusion]) -> list[str]:
@@ -69,5 +69,5 @@ def rare_effect_notes(conclusions: Sequence[Conclusion]) -> list[str]:
         if len(metrics) == n_metrics:
             notes.append(note)
         else:
-            notes.append(f"In {numbers.join_names(list(metrics))}, {note}")
+            notes.append(f"In {numbers.join_names(list(metrics))}, {note[0].lower()}{note[1:]}")
     return notes

@@ -81,7 +81,7 @@ def _usual_spreads(metric: Metric) -> SpreadEstimates:
         Spread("the median pair", usual.usual),
         Spread("the most different pair", usual.largest),
     ]
-    measured = f"spreads of {metric.name}" if metric.name in MEASURED_SPREADS else "spreads of other metrics"
+    measured = f"SDs of {metric.name}" if metric.name in MEASURED_SPREADS else "SDs of other metrics"
     source = f"{measured} in 13 pairs of retrievers on two public collections; yours may differ"
     return SpreadEstimates(spreads, source, design_effect=1.0, max_difference=1.0)
 
@@ -111,9 +111,9 @@ def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: Clusters
     effective_units = max(units.effective_units, MIN_PILOT_QUERIES)
     low, high = sd_bounds(effective_units)
     spreads = [
-        Spread("the least that the pilot allows", low * sd),
-        Spread("in the pilot", sd, effective_units - 1),
-        Spread("the most that the pilot allows", high * sd),
+        Spread("pilot SD, lower 80% bound", low * sd),
+        Spread("pilot SD", sd, effective_units - 1),
+        Spread("pilot SD, upper 80% bound", high * sd),
     ]
     source = f"a pilot of {numbers.format_query_count(pilot.n)}"
     if labels is None:
@@ -140,15 +140,13 @@ def _spreads_of_evaluation(metric: Metric, pilot: Evaluation, clusters: Clusters
     if len(values) < MIN_PILOT_QUERIES or not np.ptp(values):
         raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are alike")
     sd = float(values.std(ddof=1))
-    source = (
-        f"an evaluation of {numbers.format_query_count(len(values))} whose values vary by {numbers.format_value(sd)}"
-    )
+    source = f"an evaluation of {numbers.format_query_count(len(values))} with SD {numbers.format_value(sd)}"
     labels = _cluster_labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)
     design_effect = 1.0
     if labels is not None:
         # Differences have a smaller design effect than values, so this is cautious.
         design_effect = max(Units.from_values(values, labels[is_defined]).design_effect, 1.0)
-    spreads = [Spread(f"{factor:g} times the values of the evaluation", factor * sd) for factor in FACTORS_OF_VALUES]
+    spreads = [Spread(f"{factor:g} times the SD of the values", factor * sd) for factor in FACTORS_OF_VALUES]
     return SpreadEstimates(spreads, source, design_effect, _max_difference(metric, pilot, values))
 
 

@@ -21,10 +21,11 @@ def conclusion_suffix(conclusion: Conclusion) -> str:
 
 def format_graded_documents(depth: int | None, unretrieved_relevant: int) -> str:
     """Return in words which documents are given other grades, within a depth or in the whole ranking."""
-    scope = "that were retrieved" if depth is None else f"among the first {depth}"
-    text = f"the unjudged {scope}"
+    text = "the unjudged retrieved documents"
+    if depth is not None:
+        text = f"the unjudged documents in the top {depth}"
     if unretrieved_relevant:
-        text += f" and of up to {unretrieved_relevant:,} more relevant ones per query that nobody retrieved"
+        text += f" and of up to {unretrieved_relevant:,} unretrieved relevant documents per query"
     return text
 
 
@@ -37,18 +38,20 @@ def _unjudged_note(conclusion: Conclusion) -> str:
     interval = f"{numbers.format_signed(bounds.interval.low)} to {numbers.format_signed(bounds.interval.high)}"
     if conclusion.depends_on_unjudged:
         judged = numbers.format_signed(conclusion.difference)
-        return f": as judged the difference is {judged}, with other grades of {documents} it could be {interval}"
+        return f": the difference is {judged} as judged, and within {interval} over the possible grades of {documents}"
     if bounds.changes_conclusion:
-        return f"; with other grades of {documents} the difference could be {interval}"
+        return f"; other grades of {documents} could change this (difference within {interval})"
     if not bounds.n_queries:
-        return f", and nothing is {documents.removeprefix('the ')}"
-    if conclusion.kind == "not_significant":
-        effect = "show one"
-    elif conclusion.kind == "identical":
-        effect = "show a clear difference"
-    else:
-        effect = "change that"
-    return f", and no grades of {documents} would {effect}"
+        return f"; {_nothing_unjudged(bounds.depth)}"
+    return f"; no grades of {documents} would change this"
+
+
+def _nothing_unjudged(depth: int | None) -> str:
+    if depth is None:
+        return "all retrieved documents are judged"
+    if depth == 1:
+        return "every top result is judged"
+    return f"all of the top {depth} are judged"
 
 
 def _margin_note(conclusion: Conclusion) -> str:
@@ -66,32 +69,34 @@ def _margin_note(conclusion: Conclusion) -> str:
         return ""
     # The two-sided interval, which is wider, does not show it.
     is_only_one_sided = conclusion.gain_interval.low <= -margin
-    test = " one-sided," if is_only_one_sided else ""
-    return f";{test} {conclusion.system} is no worse by more than {margin:g}"
+    test = " by the one-sided test," if is_only_one_sided else ""
+    return f";{test} {conclusion.system} is non-inferior (margin {margin:g})"
 
 
 def _loss_note(outcome: MarginOutcome, margin: float) -> str:
     """Return whether the loss of a system that is worse exceeds the margin."""
     if outcome == "inferior":
-        return f", by more than {margin:g}"
+        return f", exceeding the margin {margin:g}"
     if outcome == "noninferior":
-        return f", but not by more than {margin:g}"
-    return f"; whether by more than {margin:g} is open"
+        return f", within the margin {margin:g}"
+    return f"; whether the loss exceeds the margin {margin:g} is inconclusive"
 
 
 def _not_shown_note(conclusion: Conclusion, margin: float, margin_test: MarginTest) -> str:
     """Return that a loss of more than the margin is not excluded, and why."""
     difference = conclusion.details
     if conclusion.kind == "better":
-        text = f"; that rare losses make it worse by more than {margin:g} is not ruled out"
+        text = f"; rare losses that exceed the margin {margin:g} on average are not ruled out"
+        aim = "ruling them out"
     else:
-        text = f"; that {conclusion.system} is no worse by more than {margin:g} is not shown"
+        text = f"; non-inferiority of {conclusion.system} not shown (margin {margin:g})"
+        aim = "showing it"
     if margin_test.low > -margin and difference.rare_effect.mean_shift >= margin:
         units = "queries" if difference.clusters is None else "independent queries"
-        return f"{text}, which takes about {margin_test.min_units} {units}"
+        return f"{text}: {aim} takes about {margin_test.min_units} {units}"
     if margin_test.low <= -difference.max_difference < conclusion.gain_interval.low:
-        return f"{text}: the loss lies on so few queries that the test, which allows for skewness, cannot bound it"
+        return f"{text}: too few queries carry the loss for the skewness-adjusted test to bound it"
     has_lower_bound_from_grades = conclusion.lowest_difference < margin_test.low - ROUNDING
-    grades = " and with other grades" if has_lower_bound_from_grades else ""
+    grades = " with the least favourable grades" if has_lower_bound_from_grades else ""
     largest_loss = numbers.format_three_digits(-conclusion.lowest_difference)
-    return f"{text}: one-sided{grades}, it may be worse by up to {largest_loss}"
+    return f"{text}: one-sided bound on the loss {largest_loss}{grades}"

@@ -207,8 +207,8 @@ class SystemRanking(Printed):
     def _pairwise_gains(self, metric: str | Metric | None) -> Mapping[tuple[str, str], PairwiseGain]:
         if self.baseline is not None:
             raise ValueError(
-                f"only {self.baseline} was compared with the others; leave out baseline= to learn which are worth "
-                "their cost"
+                f"the Pareto frontier needs all pairs compared, but baseline={self.baseline!r} was given. Leave out "
+                "baseline="
             )
         name = next(iter(self._gains)) if metric is None else match_metric_name(metric, self._gains)
         if name not in self._gains:
@@ -243,7 +243,7 @@ class SystemRanking(Printed):
         if self.seconds:
             header.append("seconds per query")
         if self.pareto:
-            header.append("worth them")
+            header.append("Pareto")
         rows = list(map(self._table_row, self.systems))
         return [Table(header, rows, self.notes, words=range(len(self.by_metric) + 1))]
 

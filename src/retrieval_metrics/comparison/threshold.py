@@ -324,8 +324,9 @@ def _split_questions(
             unanswerable.append(query)
     if not unanswerable:
         raise ValueError(
-            f"there is nothing to choose by: of the {int((n_relevant == 0).sum())} questions without an answer, for "
-            "which nothing has a grade above 0, none is in the run and was answered"
+            "threshold needs scores of unanswerable questions: of the "
+            f"{int((n_relevant == 0).sum())} questions for which nothing has a grade above 0, none is in the run and "
+            "was answered"
         )
     return _SplitQuestions(answerable, unanswerable)
 

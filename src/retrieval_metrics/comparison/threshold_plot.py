@@ -35,7 +35,7 @@ def threshold_figure(threshold: Threshold) -> Plot:
         axes.axhline(threshold.max_false_answers, color=TIED_COLOUR, linewidth=1, linestyle=":")
         if threshold.score is not None and np.isfinite(threshold.score):
             axes.axvline(threshold.score, color=TIED_COLOUR, linewidth=1)
-        axes.set_xlabel(f"score above which results stay; dotted: {100 * threshold.max_false_answers:g}%")
+        axes.set_xlabel(f"score threshold; dotted: limit {100 * threshold.max_false_answers:g}%")
         axes.legend(loc="best", frameon=False, fontsize=SMALL_FONT_SIZE)
         start_y_at_zero(axes)
         simplify_axes(axes, grid="y")

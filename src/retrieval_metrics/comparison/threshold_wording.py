@@ -15,39 +15,41 @@ MAX_PROMISE = 0.5
 
 def format_threshold_conclusion(threshold: Threshold) -> str:
     """Return which results to keep, and what that promises and costs, in a sentence."""
-    questions = "questions without an answer"
+    questions = "unanswerable questions"
     bound = f"{100 * threshold.false_answer_bound:.1f}%"
     if threshold.score is None:
         promise = "nothing" if threshold.false_answer_bound > MAX_PROMISE else bound
         return (
-            f"No threshold: {threshold.n_unanswerable} {questions}{_cluster_note(threshold)} cannot promise "
-            f"{_format_percent(threshold.max_false_answers)}, whatever they score: at least {threshold.min_n} are "
-            f"needed if none of them gets an answer; these can promise {promise}."
+            f"No threshold: {threshold.n_unanswerable} {questions}{_cluster_note(threshold)} cannot guarantee "
+            f"{_format_percent(threshold.max_false_answers)} at any score: at least {threshold.min_n} are needed even "
+            f"if none gets an answer; these can guarantee {promise}."
         )
     if isinf(threshold.score):
+        get = "gets" if threshold.false_answers == 1 else "get"
         return (
-            f"Nothing needs to be cut: {threshold.false_answers} of {threshold.n_unanswerable} {questions} get one, "
-            f"which bounds new ones at {bound}."
+            f"No threshold needed: {threshold.false_answers} of {threshold.n_unanswerable} {questions} {get} an answer "
+            f"(upper bound {bound})."
         )
     promise = (
-        f"Keep what scores above {format_score(threshold.score)}: with {_format_percent(threshold.level)} confidence "
-        f"at most {_format_percent(threshold.max_false_answers)} of new {questions}, if they are like these "
-        f"{threshold.n_unanswerable}, then get one (here {threshold.false_answers}; the bound is {bound})."
+        f"Keep results scoring above {format_score(threshold.score)}: with {_format_percent(threshold.level)} "
+        f"confidence, at most {_format_percent(threshold.max_false_answers)} of new {questions} like these "
+        f"{threshold.n_unanswerable} then get an answer (here {threshold.false_answers}; upper bound {bound})."
     )
     if not threshold.n_answerable:
-        return f"{promise} No question with an answer is in the run, so what it costs is unknown."
-    cost = f"{promise} It costs {threshold.mean_before - threshold.mean_after:.3f} of {threshold.metric}"
+        return f"{promise} The run has no answerable question, so the cost is unknown."
+    change = f"from {threshold.mean_before:.3f} to {threshold.mean_after:.3f}"
+    cost = f"{promise} Cost: {threshold.metric} changes {change}"
     if threshold.is_useful:
         return f"{cost}."
-    return f"{cost}: the scores hardly tell the two kinds of question apart, so no threshold is worth it."
+    return f"{cost}. Scores barely separate answerable from unanswerable questions, so no threshold is worthwhile."
 
 
 def _cluster_note(threshold: Threshold) -> str:
-    """Return how many independent questions clustered ones are worth; empty if they are independent."""
+    """Return the effective sample size of clustered questions; empty if they are independent."""
     if threshold.effective_n >= threshold.n_unanswerable:
         return ""
     effective_n = f"{threshold.effective_n:.0f}" if threshold.effective_n >= 2 else "fewer than 2"
-    return f", worth {effective_n} independent ones,"
+    return f" (effective n {effective_n})"
 
 
 def threshold_notes(threshold: Threshold) -> list[str]:

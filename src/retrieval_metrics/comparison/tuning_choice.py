@@ -40,7 +40,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
     feasible = {name for name in evaluations if _is_feasible(comparison.evaluations[name], rule)}
     if not feasible:
         raise ValueError(
-            f"no setting keeps the bounds {dict(rule.at_least) | dict(rule.at_most)}; the default has "
+            f"no setting meets the constraints {dict(rule.at_least) | dict(rule.at_most)}; the default has "
             f"{dict(evaluations[rule.default].means)}"
         )
     # The default comes first even if it is beyond the bounds, because gains are measured from it.

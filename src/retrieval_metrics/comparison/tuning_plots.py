@@ -46,7 +46,7 @@ def tuning_figure(tuning: TuningResult, kind: str | None) -> Plot:
             panel = Panel(partial(_draw_curve, tuning, curve, key), rows=n_rows)
             note = ""
             if tuning.winner != tuning.default:
-                note = f"diamond: what to expect of {tuning.winner} on new questions"
+                note = f"diamond: expected gain of {tuning.winner} on new questions"
             return figure([panel], title=tuning.conclusion, note=note, wide=2, key=key)
     if kind in {None, "settings"}:
         n_left_out = sum(setting.difference is not None for setting in tuning.settings) - MAX_DRAWN

@@ -48,7 +48,7 @@ def _grid_table(tuning: TuningResult) -> Table:
     rows = []
     for value, settings in zip(grid.rows, grid.settings, strict=True):
         rows.append([str(value), *(_grid_cell(setting, tuning) for setting in settings)])
-    return Table(header, rows, [f"gain in {tuning.metric} over the default, on these questions"])
+    return Table(header, rows, [f"gain in {tuning.metric} over the default (observed)"])
 
 
 def _grid_cell(setting: TriedSetting | None, tuning: TuningResult) -> str:
@@ -59,7 +59,7 @@ def _grid_cell(setting: TriedSetting | None, tuning: TuningResult) -> str:
 
 
 def _settings_table(tuning: TuningResult) -> Table:
-    header = ["setting", *tuning.rule.metrics, "gain", f"{numbers.level_name(tuning.level)}", "p", "chosen", ""]
+    header = ["setting", *tuning.rule.metrics, "gain", f"{numbers.level_name(tuning.level)}", "p", "selected", ""]
     rows = []
     for setting in tuning.settings:
         gain_cells = ["", "", ""]
@@ -72,7 +72,7 @@ def _settings_table(tuning: TuningResult) -> Table:
         means = [numbers.format_value(setting.means[metric]) for metric in tuning.rule.metrics]
         share = f"{100 * setting.selection_rate:.0f}%"
         rows.append([setting.name, *means, *gain_cells, share, _format_standing(setting, tuning)])
-    notes = ["intervals and p values hold for all settings together; chosen: wins on similar questions"]
+    notes = ["CIs and p values are simultaneous over all settings; selected: best in bootstrap resamples"]
     return Table(header, rows, notes, words=(0, len(header) - 1))
 
 
@@ -84,9 +84,9 @@ def _format_standing(setting: TriedSetting, tuning: TuningResult) -> str:
     if setting.difference is None:
         words.append("default")
     if setting.name in tuning.indistinguishable:
-        words.append("may be as good")
+        words.append("not distinguishable")
     elif not setting.feasible:
-        words.append("beyond the bounds")
+        words.append("violates the constraints")
     return ", ".join(words)
 
 

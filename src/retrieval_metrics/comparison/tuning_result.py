@@ -183,9 +183,9 @@ class Tuning(TuningResult, Printed):
             expected_gain = f"{numbers.format_signed(self.expected_gain)} {interval}"
             rows.append(["gain", "", numbers.format_signed(self.gain), expected_gain])
         questions = numbers.format_query_count(self.n_questions)
-        title = f"{len(self.settings)} settings on {questions}, chosen by {self.metric}"
+        title = f"{len(self.settings)} settings, {questions}, selected by {self.metric}"
         level = numbers.level_name(self.level)
-        header = ["", "setting", "on these questions", f"expected on new ones [{level}]"]
+        header = ["", "setting", "observed", f"expected on new questions [{level}]"]
         return Table(header, rows, tuning_notes(self), title, (0, 1))
 
     def _further_means_table(self, metrics: Sequence[str]) -> Table:

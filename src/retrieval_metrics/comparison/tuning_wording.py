@@ -22,27 +22,27 @@ def format_tuning_conclusion(tuning: TuningResult) -> str:
     default = tuning.default
     metric = tuning.metric
     if winner == default:
-        return f"Keep {default}: no other setting has a better {metric} on these questions."
+        return f"Keep {default}: no other setting has a better observed {metric}."
     expected_gain = numbers.format_signed(tuning.expected_gain)
     if tuning.is_significant:
         observed_gain = numbers.format_signed(tuning.gain)
-        sentence = f"{winner} is better than {default} in {metric}; expect {expected_gain} on new questions"
-        return f"{sentence}." if observed_gain == expected_gain else f"{sentence}, not the {observed_gain} of these."
+        sentence = f"{winner} is better than {default} in {metric}; expected gain on new questions {expected_gain}"
+        return f"{sentence} (observed {observed_gain})."
     difference = tuning[winner].difference
     if difference is not None and not tuning[default].feasible:
-        doubt = "" if difference.significant else ", which these questions cannot tell from 0"
+        doubt = "" if difference.significant else " (not significant)"
         return (
-            f"{default} is beyond the bounds; within them, {winner} has the best {metric}. Compared "
-            f"with {default}, expect {expected_gain} on new questions{doubt}."
+            f"{default} violates the constraints; of the others, {winner} has the best {metric}. Expected gain over "
+            f"{default} on new questions {expected_gain}{doubt}."
         )
     if tuning.expected_gain > 0:
         return (
-            f"Switching to {winner} is right on average ({expected_gain} on new questions), but "
-            f"{tuning.n_questions:,} questions cannot show that it is better than {default}."
+            f"{winner} has a positive expected gain ({expected_gain} on new questions), but "
+            f"{tuning.n_questions:,} questions do not show that it is better than {default}."
         )
     return (
-        f"Keep {default}: the gain of {winner} is no more than the best of {len(tuning.settings)} equal "
-        "settings would have by chance."
+        f"Keep {default}: the gain of {winner} is no larger than chance would give the best of "
+        f"{len(tuning.settings)} equal settings."
     )
 
 
@@ -50,14 +50,17 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
     """Return how stable the choice is, how it was tested, and what was left out."""
     most_chosen = sorted(tuning.settings, key=lambda setting: -setting.selection_rate)[:MAX_NAMED_SHARES]
     shares = ", ".join(f"{setting.name} {100 * setting.selection_rate:.0f}%" for setting in most_chosen)
-    notes = [f"wins on similar questions: {shares}"]
+    notes = [f"best in bootstrap resamples: {shares}"]
     if tuning.winner != tuning.default:
         n_tried = numbers.format_count(len(tuning.settings) - 1, "setting")
-        notes.append(f"winner against default: p {numbers.format_p_value(tuning.p)}, corrected for {n_tried}")
+        p_value = numbers.format_p_value(tuning.p)
+        equals = "" if p_value.startswith("<") else "= "
+        notes.append(f"winner vs default: p {equals}{p_value}, corrected for {n_tried}")
     if tuning.indistinguishable:
         names = numbers.join_names(list(tuning.indistinguishable), MAX_INDISTINGUISHABLE)
-        notes.append(f"may be as good as the winner: {names}")
+        notes.append(f"not distinguishable from the winner: {names}")
     n_excluded = sum(not setting.feasible for setting in tuning.settings)
     if n_excluded:
-        notes.append(f"{numbers.format_count(n_excluded, 'setting')} beyond the bounds, not chosen from")
+        verb = "violates" if n_excluded == 1 else "violate"
+        notes.append(f"{numbers.format_count(n_excluded, 'setting')} {verb} the constraints, excluded")
     return notes

@@ -12,54 +12,54 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
 
 
-CHANGE_BOUNDS_MEANING = "max_loss and max_gain: the most that any grades of the documents would make of the change"
+CHANGE_BOUNDS_MEANING = "max_loss and max_gain: bounds on the change over all grades of the documents"
 
 
 def format_unchanged(
     n_unchanged: int, n_queries: int, depth: int, column: str, moved: Sequence[tuple[QueryId, float]]
 ) -> str:
     """Return how many queries have the same first documents, and which changed most."""
-    text = f"{n_unchanged} of {numbers.format_query_count(n_queries)} have the same first {depth}, in the same order"
+    text = f"identical top {depth} in {n_unchanged} of {numbers.format_query_count(n_queries)}"
     if not moved:
         return text
     most_moved = ", ".join(f"{query} {numbers.format_value(value)}" for query, value in moved)
-    return f"{text}; changed most in {column}: {most_moved}"
+    return f"{text}; most changed by {column}: {most_moved}"
 
 
 def format_changed_documents(n_documents: int, depth: int) -> str:
     """Return how many documents entered or left the first `depth`, and which metric their grades would settle."""
     documents = numbers.format_count(n_documents, "document")
     return (
-        f"{documents} entered or left the first {depth}: their grades settle precision@{depth}; "
+        f"{documents} entered or left the top {depth}: their grades determine the change in precision@{depth}; "
         ".pool(questions) collects them"
     )
 
 
 def format_wide_bounds(columns: Sequence[str]) -> str:
     """Return which bounds are too wide to say anything about the change."""
-    return f"too wide to tell without grades: {numbers.join_names(list(columns))}"
+    return f"uninformative without grades: {numbers.join_names(list(columns))}"
 
 
 def format_cut_rankings(queries: Sequence[QueryId], depth: int) -> str:
     """Return for how many queries it is unknown what ties with the last document."""
-    n_queries = numbers.format_count(len(queries), "query", "queries")
+    rankings = "ranking ends" if len(queries) == 1 else "rankings end"
     return (
-        f"{n_queries} end exactly at rank {depth}, such as {queries[0]!r}: what ties with the last is not seen; "
-        f"keep more than {depth}"
+        f"{len(queries):,} {rankings} exactly at rank {depth} (e.g. {queries[0]!r}), so ties at rank {depth} are "
+        f"invisible; keep more than {depth} results"
     )
 
 
 def format_extrapolated_weight(share: float) -> str:
     """Return how much of rank-biased overlap lies beyond the rankings."""
-    return f"rbo: {share:.0%} of its weight lies beyond the rankings and is extrapolated"
+    return f"rbo: {share:.0%} of the weight is below the ends of the rankings (extrapolated)"
 
 
 def format_missing_queries(queries: Sequence[QueryId]) -> str:
     """Return how many queries the later run does not have."""
     n_queries = numbers.format_query_count(len(queries))
-    return f"{n_queries} missing after, such as {queries[0]!r}, as if nothing was retrieved"
+    return f"{n_queries} missing in after (e.g. {queries[0]!r}), treated as empty"
 
 
 def format_added_queries(n_added: int) -> str:
     """Return how many queries the earlier run does not have."""
-    return f"{numbers.format_query_count(n_added)} only after, left out"
+    return f"{numbers.format_query_count(n_added)} only in after, excluded"

@@ -103,5 +103,5 @@ def _label_entries(axes: Axes, entries: Sequence[Entry]) -> None:
         labels.append(wrap_text(label, MAX_LABEL_LETTERS))
     axes.set_xticks(positions, labels, rotation=30, ha="right", rotation_mode="anchor")
     n_looks = sum(entry.questions == entries[-1].questions for entry in entries)
-    looks = numbers.format_count(n_looks, "look", "looks")
-    axes.set_xlabel(f"{looks} at the last questions; the more looks,\nthe more likely the top result is luck")
+    evaluations = numbers.format_count(n_looks, "evaluation")
+    axes.set_xlabel(f"{evaluations} on the current questions;\nthe more there are, the more likely the best is luck")

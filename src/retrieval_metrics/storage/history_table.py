@@ -34,13 +34,15 @@ def _looks_notes(entries: Sequence[Entry]) -> list[str]:
     if not entries:
         return []
     n_looks = count_looks(entries, entries[-1])
-    looks = numbers.format_count(n_looks, "look", "looks")
+    evaluations = numbers.format_count(n_looks, "evaluation")
     n_others = len(entries) - n_looks
     other_questions = ""
     if n_others:
         have = "has" if n_others == 1 else "have"
         other_questions = f" ({n_others:,} of the {len(entries):,} entries {have} others)"
-    return [f"{looks} at these questions{other_questions}; the more looks, the more likely the top result is luck"]
+    return [
+        f"{evaluations} on the current questions{other_questions}; the more there are, the more likely the best is luck"
+    ]
 
 
 def _format_mean(entry: Entry, metric: str) -> str:

@@ -328,12 +328,13 @@ def test_a_comparison_takes_the_clusters_of_its_results() -> None:
     rows = [{"query": text, "relevant": ["d"], "source": f"{CLUSTERS[text]}.md"} for text in TEXTS]
     result = prepared().evaluate_dataset(rows)
     backwards = {text: ranking[::-1] for text, ranking in RUN.items()}
-    comparison = result.comparison(prepared(node_postprocessors=[Deliver(answers=backwards)]).evaluate_dataset(rows))
-    core = rm.compare(QRELS, {"this": RUN, "other": backwards}, "mrr", clusters=CLUSTERS)
+    reranked = prepared(node_postprocessors=[Deliver(answers=backwards)]).evaluate_dataset(rows)
+    comparison = result.comparison(reranked, names=("old", "new"))
+    core = rm.compare(QRELS, {"old": RUN, "new": backwards}, "mrr", clusters=CLUSTERS)
     assert comparison.difference("mrr").interval == core.difference("mrr").interval
     assert "queries in 22 clusters" in str(comparison)
     with pytest.raises(ValueError, match="clusters cannot be changed for evaluations"):
-        result.comparison(result, clusters=None)
+        result.comparison(result, names=("old", "new"), clusters=None)
 
 
 def test_clusters_that_know_no_query_are_refused_before_anything_is_retrieved() -> None:

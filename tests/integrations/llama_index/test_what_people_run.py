@@ -177,14 +177,17 @@ def test_results_are_compared() -> None:
     better = evaluated(dict(ROWS))
     comparison = evaluated().comparison(better, names=("bm25", "rerank"))
     assert comparison.means["mrr"] == {"bm25": 0.5, "rerank": 1.0}
-    assert evaluated()[:2].comparison(better[:2]).means["mrr"] == {"this": 0.75, "other": 1.0}
-    part = evaluated().comparison(better[:2])
-    assert part.means["mrr"] == {"this": 0.75, "other": 1.0}
+    assert evaluated()[:2].comparison(better[:2], names=("bm25", "rerank")).means["mrr"] == {
+        "bm25": 0.75,
+        "rerank": 1.0,
+    }
+    part = evaluated().comparison(better[:2], names=("bm25", "rerank"))
+    assert part.means["mrr"] == {"bm25": 0.75, "rerank": 1.0}
     assert part.difference("mrr").n == 2
     with pytest.raises(ValueError, match=r"evaluations under different rules cannot be compared: .* match is"):
-        evaluated().comparison(evaluated(match=rm.Matching(deduplicate=True)))
+        evaluated().comparison(evaluated(match=rm.Matching(deduplicate=True)), names=("plain", "deduplicated"))
     with pytest.raises(TypeError, match="needs a result of evaluate_dataset, got float"):
-        evaluated().comparison(0.5)  # type: ignore[arg-type]  # the point of the line
+        evaluated().comparison(0.5, names=("old", "new"))  # type: ignore[arg-type]  # the point of the line
 
 
 def test_a_slice_is_a_result_with_the_evaluation_of_its_queries() -> None:
@@ -207,7 +210,7 @@ def test_results_become_a_frame_and_a_file(tmp_path: Path) -> None:
     assert str(again) == str(result)
     assert again.evaluation.per_query == result.evaluation.per_query
     assert str(again.evaluation.explain("q1")) == str(result.evaluation.explain("q1"))
-    assert again.comparison(result).means == result.comparison(again).means
+    assert again.comparison(result, names=("a", "b")).means == result.comparison(again, names=("a", "b")).means
     (tmp_path / "other.json").write_text("[]")
     with pytest.raises(ValueError, match=r"was not written by DatasetResult\.save"):
         DatasetResult.load(tmp_path / "other.json")

@@ -151,7 +151,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         self,
         other: DatasetResult,
         *,
-        names: tuple[str, str] = ("this", "other"),
+        names: tuple[str, str],
         **options: Any,
     ) -> Comparison:
         """Test in which metrics two results differ, as in `retrieval_metrics.compare`.
@@ -160,7 +160,7 @@ class DatasetResult(list[RetrievalEvalResult]):
 
         Args:
             other: The results of another retriever, or with other postprocessors.
-            names: The names of this result and the other.
+            names: The names of this result and the other, such as `("old", "new")`.
             **options: Other arguments of `compare` for evaluations, such as `margin`, `baseline` and `level`.
 
         Raises:
