@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def format_budget_fill(fill: BudgetFill) -> str:
     """Return how far a system fills a budget."""
     text = f"{100 * fill.fill_rate:.0f}% filled on average"
-    if not fill.full:
+    if not fill.is_full:
         return (
-            f"{text}; {fill.unfilled} of {fill.n} rankings end below 90%, about {fill.results_to_fill} results "
+            f"{text}; {fill.n_unfilled} of {fill.n} rankings end below 90%, about {fill.results_to_fill} results "
             f"instead of {fill.mean_results:.0f} would fill it"
         )
     return f"{text}; the next result is too long to fit" if fill.has_unused_room else text
