@@ -261,10 +261,12 @@ def format_query_score(score: QueryScore) -> str:
     """Return what the value of a query is computed from, and what went wrong."""
     text = f"{score.n_relevant} relevant, {score.n_retrieved} retrieved"
     if score.relevant_ranks:
-        rank_word = "rank" if len(score.relevant_ranks) == 1 else "ranks"
-        text += f"; relevant at {rank_word} {', '.join(map(str, score.relevant_ranks))}"
-    elif score.n_relevant:
-        text += "; no relevant document retrieved"
+        text += f"; relevant at rank {', '.join(map(str, score.relevant_ranks))}"
+    elif score.n_retrieved:
+        text += "; none of them relevant"
     if not score.is_defined:
+        # Some metrics are undefined for other reasons, such as judged if nothing was retrieved.
+        if not score.n_relevant:
+            text = f"no relevant document, {score.n_retrieved} retrieved"
         text = f"undefined, excluded from the mean: {text}"
     return text if score.failure is None else f"{text}; {score.failure}"

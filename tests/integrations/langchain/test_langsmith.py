@@ -252,7 +252,7 @@ def test_two_experiments_are_compared_by_langsmith_itself() -> None:
     assert comparison.comment == {
         better.id: "1 relevant, 1 retrieved; relevant at rank 1",
         worse.id: "1 relevant, 2 retrieved; relevant at rank 2",
-        failed.id: "1 relevant, 0 retrieved; no relevant document retrieved; the target failed: KeyError",
+        failed.id: "1 relevant, 0 retrieved; the target failed: KeyError",
     }
     assert ndcg.compare_runs([better, worse], example("why?", ["d7"])).key == "ndcg@10"
     with pytest.warns(rm.RetrievalWarning, match="reference_outputs has no 'relevant'"):
