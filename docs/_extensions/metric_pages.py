@@ -19,8 +19,8 @@ from situations import LIBRARIES, SPELLINGS, Situation, situations_of
 from sphinx.application import Sphinx
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.rule_meanings import format_rule
 from retrieval_metrics.comparison.rule_attribution import effective_rules, list_rule_changes
+from retrieval_metrics.comparison.rule_meanings import format_rule
 from retrieval_metrics.metrics.base.definition import Definition
 from retrieval_metrics.metrics.base.rules import RULE_SETS, STANDARD
 from retrieval_metrics.metrics.base.table import DEFINITIONS

@@ -56,5 +56,7 @@ from retrieval_metrics.statistics.paired import PairedDifference as PairedDiffer
 if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
     from retrieval_metrics._internal.plain_types import BoolArray as BoolArray
     from retrieval_metrics._internal.plain_types import FloatArray as FloatArray
+    from retrieval_metrics.inputs.documents import Documents as Documents
     from retrieval_metrics.inputs.match_key import Key as Key
+    from retrieval_metrics.inputs.question_rows import QuestionDataset as QuestionDataset
     from retrieval_metrics.matching.matching_options import MatchBy as MatchBy

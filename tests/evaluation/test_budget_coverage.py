@@ -83,9 +83,9 @@ def test_an_evaluation_says_how_far_a_budget_is_filled() -> None:
     fills = measure_budget_fills(result.scores)
     assert [f"{budget}: {fill}" for budget, fill in fills.items()] == str(result).splitlines()[-3:]
     long, filled, narrow = fills.values()
-    assert (round(long.fill_rate, 9), long.unfilled, long.n, long.results_to_fill) == (0.15, 30, 30, 20)
-    assert (filled.fill_rate, filled.full, filled.has_unused_room) == (1.0, True, False)
-    assert (narrow.fill_rate, narrow.full, narrow.has_unused_room) == (0.0, True, True)
+    assert (round(long.fill_rate, 9), long.n_unfilled, long.n, long.results_to_fill) == (0.15, 30, 30, 20)
+    assert (filled.fill_rate, filled.is_full, filled.has_unused_room) == (1.0, True, False)
+    assert (narrow.fill_rate, narrow.is_full, narrow.has_unused_room) == (0.0, True, True)
     assert "filled" not in str(rm.evaluate(QRELS, retrieve_first(3, size=100), ["recall@2", "map"]))
     calls = rm.Trajectories({"q1": rm.Trajectory([rm.SearchCall("?", ["d"])])}).union()
     assert "filled" not in str(rm.evaluate({"q1": ["d"]}, calls, "recall@2calls"))
@@ -105,7 +105,7 @@ def test_numbers_alone_still_know_how_far_a_budget_is_filled(tmp_path: Path) -> 
     filled = rm.evaluate({"q0": QRELS["q0"]}, retrieve_first(30, size=100), "recall@2000chars")
     short = rm.evaluate({"q1": QRELS["q1"]}, retrieve_first(3, size=100), "recall@2000chars")
     (fill,) = measure_budget_fills(rm.merge([filled, short]).scores).values()
-    assert (fill.unfilled, fill.n) == (1, 2)
+    assert (fill.n_unfilled, fill.n) == (1, 2)
 
 
 def test_tokens_and_cut_offs_by_number_do_not_hide_it() -> None:

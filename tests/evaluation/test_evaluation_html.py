@@ -26,4 +26,4 @@ def test_an_evaluation_without_its_run_shows_its_means() -> None:
     evaluation = rm.evaluate({"q": ["d"]}, {"q": ["x", "d"]}, "mrr")
     merged = rm.merge([evaluation.totals()])
     assert "0.500" in merged._repr_html_()
-    assert "what it says" in merged._repr_html_()
+    assert "meaning" in merged._repr_html_()

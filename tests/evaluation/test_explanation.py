@@ -264,7 +264,7 @@ def test_an_audit_finds_repeated_texts_of_an_evaluation_set() -> None:
     assert "1 of 2 queries repeat another" in str(rm.audit(twice, run, "mrr"))
 
 
-@pytest.mark.filterwarnings("ignore:nothing was retrieved:retrieval_metrics.RetrievalWarning")
+@pytest.mark.filterwarnings("ignore:.*judged queries:retrieval_metrics.RetrievalWarning")
 class TestWhatMustNotComeBack:
     QRELS: ClassVar[Any] = {"q1": {"d1": 1, "old": -1}, "q2": {"d2": 1, "spy": -2}, "q3": {"d3": 1, "spy": -1}}
 
@@ -300,3 +300,24 @@ class TestWhatMustNotComeBack:
         judged = {rm.Quote("twelve euros now"): 1, rm.Quote("was nine euros until"): -1}
         (result,) = rm.evaluate({"q": judged}, {"q": [item]}, "leak@5").explain("q").results
         assert (result.judgment, result.satisfies) == ("forbidden", (rm.Quote("twelve euros now"),))
+
+
+def test_failures_as_a_frame_and_as_a_figure() -> None:
+    result = rm.evaluate(QUESTIONS, {"q1": ["x", "a"], "q2": ["y"]}, ["hit_rate@1", "recall@1"])
+    worst = result.worst("recall@1")
+    frame = worst.to_pandas()
+    assert list(frame.columns) == ["query", "text", "recall@1", "document", "grade", "rank", "outcome", "detail"]
+    assert frame[["query", "document", "outcome"]].to_numpy().tolist() == [
+        ["q1", "a", "below_cutoff"],
+        ["q2", "b", "not_retrieved"],
+    ]
+    assert result.explain("q2").to_pandas()["detail"].to_list() == ["not among the 1 retrieved"]
+    drawn = [text.get_text() for text in worst.plot().axes[0].texts if text.get_text()]
+    assert drawn == ["1", "1"]
+    with pytest.raises(ValueError, match="no failures to draw: all 2 relevant documents found"):
+        rm.evaluate(QUESTIONS, {"q1": ["a"], "q2": ["b"]}, "recall@1").worst("recall@1").plot()
+
+
+def test_forbidden_results_as_a_frame() -> None:
+    worst = rm.evaluate({"q1": {"a": 1, "b": -1}}, {"q1": ["b", "a"]}, "leak@2").worst("leak@2")
+    assert worst.to_pandas().to_numpy().tolist() == [["q1", "", 1.0, "b", -1.0, 1]]

@@ -123,3 +123,15 @@ def test_what_was_found_has_the_interval_of_recall() -> None:
     losses = evaluation.stages.losses("recall@2")
     assert losses.means["found"] == evaluation.means["recall@2"]
     assert losses.intervals()["found"] == evaluation.intervals()["recall@2"]
+
+
+def test_stages_as_a_frame_and_as_a_figure() -> None:
+    stages: Any = {"found": {"q1": ["x", "a"], "q2": ["y"]}, "reranked": {"q1": ["a"], "q2": ["y"]}}
+    run = rm.RetrievedRun(stages["reranked"], stages=stages)
+    result = rm.evaluate({"q1": ["a"], "q2": ["b"]}, run, ["mrr", "recall@1"])
+    frame = result.stages.to_pandas()
+    assert frame.to_dict("index") == {
+        "found": {"n": 2, "mrr": 0.25, "recall@1": 0.0},
+        "reranked": {"n": 2, "mrr": 0.5, "recall@1": 0.5},
+    }
+    assert result.stages.plot("recall@1").axes[0].get_title(loc="left") == "recall@1 after each stage"

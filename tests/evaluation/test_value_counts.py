@@ -37,3 +37,21 @@ def test_the_table_has_a_column_for_each_system_and_perfect_before_undefined() -
     assert table.header == ["queries by mrr", "a", "b"]
     assert [row[0] for row in table.rows][-2:] == ["perfect", "undefined"]
     assert table.rows[0] == ["0", "1", "0"]
+
+
+def test_given_scores_are_listed_by_size_and_not_as_texts() -> None:
+    first = rm.Evaluation.from_scores({"calls": {"q0": 2.0, "q1": 10.0}})
+    second = rm.Evaluation.from_scores({"calls": {"q0": 9.0, "q1": 10.0}})
+    table = values_table({"a": first.scores, "b": second.scores}, first.metrics[0])
+
+    assert table.rows == [["2", "1", "0"], ["9", "0", "1"], ["10", "1", "1"]]
+
+
+def test_systems_are_counted_over_the_same_ranges() -> None:
+    few = rm.Evaluation.from_scores({"seconds": {f"q{number}": float(number) for number in range(10)}})
+    many = rm.Evaluation.from_scores({"seconds": {f"q{number}": 10.0 * number for number in range(11)}})
+    table = values_table({"a": few.scores, "b": many.scores}, few.metrics[0])
+
+    assert [row[0] for row in table.rows] == ["0 to 20", "20 to 40", "40 to 60", "60 to 80", "80 to 100"]
+    assert [row[1] for row in table.rows] == ["10", "0", "0", "0", "0"]
+    assert [row[2] for row in table.rows] == ["2", "2", "2", "2", "3"]

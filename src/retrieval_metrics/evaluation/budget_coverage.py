@@ -35,27 +35,27 @@ class BudgetFill:
 
     Attributes:
         fill_rate: The mean share of the budget that its results take; only whole results that fit are counted.
-        unfilled: The number of queries whose ranking ends before it takes 90% of the budget.
+        n_unfilled: The number of queries whose ranking ends before it takes 90% of the budget.
         n: The number of queries.
         mean_results: The mean number of results per query.
         results_to_fill: How many results would fill the budget in nine of ten queries, at the mean length of each.
     """
 
     fill_rate: float
-    unfilled: int
+    n_unfilled: int
     n: int
     mean_results: float
     results_to_fill: int
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether at most a tenth of the queries are short of results."""
-        return self.unfilled <= MAX_UNFILLED_SHARE * self.n
+        return self.n_unfilled <= MAX_UNFILLED_SHARE * self.n
 
     @property
     def has_unused_room(self) -> bool:
         """Whether much of the budget stays free because the next results of the rankings do not fit."""
-        return self.full and self.fill_rate < FULL_SHARE / MIN_UNEQUAL_RATIO
+        return self.is_full and self.fill_rate < FULL_SHARE / MIN_UNEQUAL_RATIO
 
     def __str__(self) -> str:
         return wording.format_budget_fill(self)
@@ -81,7 +81,7 @@ class BudgetUse:
     @property
     def unfilled(self) -> tuple[str, ...]:
         """The systems whose rankings end before the budget is filled."""
-        return tuple(system for system, fill in self.systems.items() if not fill.full)
+        return tuple(system for system, fill in self.systems.items() if not fill.is_full)
 
     @property
     def too_long(self) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class BudgetUse:
         highest_rate = max((fill.fill_rate for fill in self.systems.values()), default=0.0)
         systems = []
         for system, fill in self.systems.items():
-            if fill.full and fill.fill_rate * MIN_UNEQUAL_RATIO < highest_rate:
+            if fill.is_full and fill.fill_rate * MIN_UNEQUAL_RATIO < highest_rate:
                 systems.append(system)
         return tuple(systems)
 
@@ -105,12 +105,15 @@ class BudgetUse:
 
     def unequal(self, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return the pairs of systems that cannot be compared at this budget."""
-        return [pair for pair in pairs if not self.comparable(*pair)]
+        return [pair for pair in pairs if not self.are_comparable(*pair)]
 
-    def comparable(self, system: str, baseline: str) -> bool:
-        """Return whether two of the systems both fill the budget, and about equally."""
+    def are_comparable(self, system: str, baseline: str) -> bool:
+        """Return whether two systems both fill the budget, and about equally.
+
+        A system whose results have no known lengths, or that retrieved nothing, is no obstacle.
+        """
         fills = [self.systems[name] for name in (system, baseline) if name in self.systems]
-        if not all(fill.full for fill in fills):
+        if not all(fill.is_full for fill in fills):
             return False
         rates = [fill.fill_rate for fill in fills]
         return max(rates, default=0) <= MIN_UNEQUAL_RATIO * min(rates, default=0)
@@ -124,11 +127,11 @@ def measure_budget_use(scores_by_system: Mapping[str, Scores], metrics: Sequence
     uses = []
     for budget in budgets:
         metric_names = tuple(str(metric) for metric in metrics if metric.k == budget)
-        query_fills = find_query_fills(scores_by_system, budget)
-        if not metric_names or not query_fills:
+        fills_by_system = find_query_fills(scores_by_system, budget)
+        if not metric_names or not fills_by_system:
             continue
-        systems = _summarize_systems(query_fills, budget)
-        covered_lengths = [measure_covered_length(query_fills[system], budget) for system in systems]
+        systems = _summarize_systems(fills_by_system, budget)
+        covered_lengths = [measure_covered_length(fills_by_system[system], budget) for system in systems]
         common_budget = find_common_budget(scores_by_system, min(covered_lengths, default=0), budget)
         uses.append(BudgetUse(budget, metric_names, systems, common_budget))
     return tuple(uses)
@@ -147,7 +150,7 @@ def measure_budget_fills(scores: Scores) -> dict[Budget, BudgetFill]:
 def find_common_budget(scores_by_system: Mapping[str, Scores], size: int, like: Budget) -> Budget | None:
     """Return the largest round budget up to a size, in the unit of another budget, if all systems fill it equally.
 
-    None if they do not, or if it is unknown whether they do.
+    Smaller budgets are not tried: None if the systems do not fill this one, or if that is unknown.
     """
     if size < 1 or any(scores.origin is None for scores in scores_by_system.values()):
         return None
@@ -162,40 +165,46 @@ def find_common_budget(scores_by_system: Mapping[str, Scores], size: int, like: 
 
 def find_query_fills(scores_by_system: Mapping[str, Scores], budget: Budget) -> dict[str, BudgetFills]:
     """Return how the queries of each system fill a budget, where that is known."""
-    query_fills = {}
+    fills_by_system = {}
     for system, scores in scores_by_system.items():
-        fills = scores.filled(budget)
-        if fills is not None:
-            query_fills[system] = fills
-    return query_fills
+        query_fills = scores.filled(budget)
+        if query_fills is not None:
+            fills_by_system[system] = query_fills
+    return fills_by_system
 
 
-def _summarize_systems(query_fills: Mapping[str, BudgetFills], budget: Budget) -> dict[str, BudgetFill]:
+def _summarize_systems(fills_by_system: Mapping[str, BudgetFills], budget: Budget) -> dict[str, BudgetFill]:
     """Return how the systems fill a budget; without those that retrieved nothing."""
     system_fills = {}
-    for system, fills in query_fills.items():
-        fill = _summarize_fills(fills, budget)
+    for system, query_fills in fills_by_system.items():
+        fill = _summarize_fills(query_fills, budget)
         if fill.n:
             system_fills[system] = fill
     return system_fills
 
 
-def _summarize_fills(fills: BudgetFills, budget: Budget) -> BudgetFill:
-    rows = np.flatnonzero(fills.n_retrieved)
+def _summarize_fills(query_fills: BudgetFills, budget: Budget) -> BudgetFill:
+    """Return how a system fills a budget, from how each of its queries does.
+
+    Queries without results are left out; a system without any has `n` 0.
+    """
+    rows = np.flatnonzero(query_fills.n_retrieved)
     if not len(rows):
         return BudgetFill(0.0, 0, 0, 0.0, 0)
-    fills = fills.take(rows)
-    n_fitting = fills.n_fitting
-    used_length = fills.used_length
-    is_exhausted = fills.is_exhausted
+    query_fills = query_fills.take(rows)
+    n_fitting = query_fills.n_fitting
+    used_length = query_fills.used_length
+    is_exhausted = query_fills.is_exhausted
+    # Where the ranking ends first, further results are taken to be as long as those before them. Where it goes on, the
+    # budget is filled by the results that fit and the one that does not.
     results_of_mean_length = np.ceil(n_fitting * budget.size / np.maximum(used_length, 1))
     results_to_fill = np.where(is_exhausted, results_of_mean_length, n_fitting + 1)
     is_unfilled = is_exhausted & (used_length < FULL_SHARE * budget.size)
     return BudgetFill(
         fill_rate=float(np.mean(used_length / budget.size)),
-        unfilled=int(np.count_nonzero(is_unfilled)),
+        n_unfilled=int(np.count_nonzero(is_unfilled)),
         n=len(rows),
-        mean_results=float(np.mean(fills.n_retrieved)),
+        mean_results=float(np.mean(query_fills.n_retrieved)),
         results_to_fill=ceil(np.quantile(results_to_fill, 1 - MAX_UNFILLED_SHARE, method="higher")),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from retrieval_metrics.evaluation.cutoffs import (
     mean_by_cutoff,
     means_and_intervals,
 )
-from retrieval_metrics.evaluation.evaluation_wording import LOSS_LABELS, format_stage_flow
+from retrieval_metrics.evaluation.evaluation_wording import LOSS_LABELS, OUTCOME_LABELS, format_stage_flow
 from retrieval_metrics.evaluation.explainer import target_of_metric
 from retrieval_metrics.evaluation.stage_losses import (
     BELOW_CUTOFF,
@@ -42,10 +42,13 @@ from retrieval_metrics.reports.charts import (
     StageLoss,
     StageShares,
 )
+from retrieval_metrics.statistics.means import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.evaluation.outcomes import Outcome
     from retrieval_metrics.evaluation.scores import Record, Scores
 
 
@@ -82,6 +85,24 @@ def _means_chart(record: Record, metrics: Sequence[Metric], title: str, *, min_t
         mean = mean_by_metric[metric]
         rows.append(ChartRow(str(metric), mean, interval_by_metric[metric], numbers.format_value(mean)))
     return ChartRows.scaled(title, mean_axis_label(LEVEL), rows, min_top)
+
+
+def failures_chart(failures: Mapping[Outcome, int], title: str) -> ChartRows:
+    """Return the chart of the failures by outcome."""
+    no_interval = Interval(nan, nan)
+    rows = []
+    for outcome, count in failures.items():
+        rows.append(ChartRow(OUTCOME_LABELS[outcome], float(count), no_interval, f"{count:,}"))
+    return ChartRows.scaled(title, "relevant documents that were not found", rows)
+
+
+def stage_means_chart(evaluations: Mapping[str, Evaluation], metric: Metric) -> ChartRows:
+    """Return the chart of the mean of a metric after each stage."""
+    rows = []
+    for name, evaluation in evaluations.items():
+        mean = evaluation.means[metric]
+        rows.append(ChartRow(name, mean, evaluation.intervals(LEVEL)[metric], numbers.format_value(mean)))
+    return ChartRows.scaled(f"{metric} after each stage", mean_axis_label(LEVEL), rows, 1.0)
 
 
 def mean_axis_label(level: float) -> str:

@@ -55,7 +55,20 @@ class EvaluationTask:
         clusters: ClustersBy = "source",
         documents: Any = None,
     ) -> None:
-        """Read the questions, in any shape of `EvaluationSet.from_dataset`, and the options, as in `evaluate`."""
+        """Read the questions and the options.
+
+        Args:
+            questions: The questions with judgments, in any shape of `EvaluationSet.from_dataset`.
+            metrics: Names of metrics.
+            match: What an id of the judgments is compared with.
+            rules: The rules of the metrics.
+            clusters: Which questions depend on one another.
+            documents: The documents that were searched, as in `evaluate`, or a function that returns them; it is called
+                only if spans are judged.
+
+        Raises:
+            ValueError: As in `evaluate`, which would raise it for any answer.
+        """
         parsed_questions = read_questions(Questions, questions)
         self.qrels = as_qrels(parsed_questions)
         self.texts: Mapping[Any, str] = parsed_questions.queries
@@ -102,6 +115,9 @@ def make_first_answer_check(
 ) -> Callable[[RunMapping], None]:
     """Return a check that raises, for a run of one query, what `evaluate` would raise for the whole run.
 
+    Raises:
+        ValueError: At once, if the judgments and options alone are refused.
+
     Example:
         >>> check = make_first_answer_check({"q1": ["d7"]}, "recall@2000chars")
         >>> try:
@@ -112,16 +128,17 @@ def make_first_answer_check(
     """
     rules = as_rules(rules, ties, unjudged)
     parsed_metrics = as_metrics(metrics)
-    read_qrels = as_qrels(qrels)
-    empty_run: Any = dict.fromkeys(read_qrels.queries, ())
-    score_run(read_qrels, empty_run, parsed_metrics, rules, match)
+    parsed_qrels = as_qrels(qrels)
+    # What is wrong with judgments and options shows with an empty run, before a question is asked.
+    empty_run: Any = dict.fromkeys(parsed_qrels.queries, ())
+    score_run(parsed_qrels, empty_run, parsed_metrics, rules, match)
 
     def check(run: RunMapping) -> None:
         judgments: dict[Any, Any] = {}
-        for position, query in enumerate(read_qrels.queries):
+        for position, query in enumerate(parsed_qrels.queries):
             if query in run:
-                judgments[query] = read_qrels.judgments(position)
+                judgments[query] = parsed_qrels.judgments(position)
         if judgments:
-            score_run(Qrels(judgments), run, parsed_metrics, rules, match, scale=read_qrels.largest_grade)
+            score_run(Qrels(judgments), run, parsed_metrics, rules, match, scale=parsed_qrels.largest_grade)
 
     return check

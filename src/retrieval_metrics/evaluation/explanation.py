@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.evaluation.evaluation_wording import (
     NO_RELEVANT_DOCUMENT,
@@ -28,6 +29,7 @@ from retrieval_metrics.evaluation.evaluation_wording import (
 )
 from retrieval_metrics.evaluation.explainer import Explainer, find_metric_name
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
+from retrieval_metrics.evaluation.summary_wording import depth_notes
 from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports.display_text import format_one_line, shorten
@@ -35,6 +37,9 @@ from retrieval_metrics.reports.numbers import format_count, format_query_count
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
     from retrieval_metrics._internal.plain_types import IntArray, QueryId
     from retrieval_metrics.evaluation.explainer import ExplainedQuery
     from retrieval_metrics.evaluation.judged_results import Result
@@ -161,6 +166,18 @@ class Explanation(Printed):
         # All columns but the rank hold words.
         return Table(header, rows, notes, "", tuple(range(1, len(header))))
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per relevant document: its grade, rank and outcome.
+
+        Raises:
+            ImportError: If pandas is not installed; the message contains the command that installs it.
+        """
+        pandas = import_optional("pandas", "to_pandas")
+        frame: pd.DataFrame = pandas.DataFrame(
+            [_finding_record(finding) for finding in self.findings], columns=FINDING_COLUMNS
+        )
+        return frame
+
     def __repr__(self) -> str:
         return f"<Explanation of {self.query!r}: {len(self.failures)} of {self.n_relevant} relevant missing>"
 
@@ -181,6 +198,7 @@ class Worst(Printed, Sequence[Explanation]):
         n_found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
         unit: What is needed: a document, a passage where quotes, texts or spans are judged, or of groups a fact.
         losses: The same failures by the step that lost what was needed, if the run tells its steps.
+        longest_ranking: The number of results of the longest ranking.
         n_imperfect: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """
 
@@ -193,6 +211,7 @@ class Worst(Printed, Sequence[Explanation]):
     unit: str = "document"
     losses: Mapping[str, int] = field(default_factory=dict)
     n_imperfect: int | None = None
+    longest_ranking: int = 0
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -225,6 +244,8 @@ class Worst(Printed, Sequence[Explanation]):
         notes = [self.summary]
         if self.losses:
             notes.append(format_losses(self.losses))
+        if self.failures:
+            notes += depth_notes(self.longest_ranking, [Metric.parse(self.metric)])
         if not self.explanations:
             return Table((), (), [*notes, format_all_perfect(self.metric)])
         rows = [self._failures_row(explanation) for explanation in self.explanations]
@@ -272,8 +293,62 @@ class Worst(Printed, Sequence[Explanation]):
             rows.append([query, format_query_value(explanation.values[self.metric]), label, rank, standing])
         return Table(["query", self.metric, "result", "rank", "where"], rows, [self.summary], words=(0, 2, 4))
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per missing document of the listed queries, the worst query first.
+
+        Of a metric in which lower is better, a row per forbidden result.
+
+        Raises:
+            ImportError: If pandas is not installed; the message contains the command that installs it.
+        """
+        pandas = import_optional("pandas", "to_pandas")
+        records = []
+        for explanation in self.explanations:
+            query_record: dict[str, Any] = {"query": explanation.query, "text": explanation.text}
+            query_record[self.metric] = explanation.values[self.metric]
+            if self.n_imperfect is None:
+                records += [query_record | _finding_record(finding) for finding in explanation.failures]
+            else:
+                records += [query_record | _forbidden_record(result) for result in explanation.forbidden]
+        columns = FINDING_COLUMNS if self.n_imperfect is None else FORBIDDEN_COLUMNS
+        frame: pd.DataFrame = pandas.DataFrame(records, columns=["query", "text", self.metric, *columns])
+        return frame
+
+    def plot(self) -> Figure:
+        """Return a figure of the failures of all queries by outcome.
+
+        Raises:
+            ImportError: If matplotlib is not installed; the message contains the command that installs it.
+            ValueError: If there are no failures, as of a metric in which lower is better.
+        """
+        import_optional("matplotlib", "plot")
+        from retrieval_metrics.evaluation.evaluation_plots import failures_figure
+
+        if not self.failures:
+            raise ValueError(f"there are no failures to draw: {self.summary}")
+        return failures_figure(self.failures, f"failures: {self.metric}")
+
     def __repr__(self) -> str:
         return f"<Worst of {format_query_count(self.n)} in {self.metric}: {self.summary}>"
+
+
+# The columns of a relevant document, and of a forbidden result, in a data frame.
+FINDING_COLUMNS = ("document", "grade", "rank", "outcome", "detail")
+FORBIDDEN_COLUMNS = ("document", "grade", "rank")
+
+
+def _finding_record(finding: Finding) -> dict[str, Any]:
+    return {
+        "document": finding.label,
+        "grade": finding.grade,
+        "rank": finding.rank,
+        "outcome": finding.kind,
+        "detail": finding.detail,
+    }
+
+
+def _forbidden_record(result: Result) -> dict[str, Any]:
+    return {"document": result.label, "grade": result.grade, "rank": result.rank}
 
 
 def _format_result(result: Result) -> str:
@@ -330,6 +405,7 @@ def worst(
         n_found=int(outcomes.n_satisfied.sum()),
         unit=scores.require_origin("explained").judged.qrels.unit,
         losses={} if losses is None else dict(losses.losses()),
+        longest_ranking=scores.counts["longest_ranking"],
         n_imperfect=None if scored_metric.definition.higher_is_better else len(imperfect),
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.inputs.score_checks import is_increasing
+from retrieval_metrics.inputs.score_checks import chance_of_increase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,7 +37,8 @@ def iterate_scores(run: Mapping[Any, Any]) -> Iterator[Iterable[float]]:
 
 def are_distances(judged: JudgedRun | None, run: Mapping[Any, Any]) -> bool:
     """Return whether the scores of a run seem to be distances, by the order given and by the judgments if any."""
-    if not is_increasing(islice(iterate_scores(run), MAX_RANKINGS), MAX_CHANCE):
+    chance = chance_of_increase(islice(iterate_scores(run), MAX_RANKINGS))
+    if chance is None or chance >= MAX_CHANCE:
         return False
     # Scores that were sorted in ascending order, as by argsort, rise too; they rank relevant documents high.
     return judged is None or not _rank_relevant_high(judged)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.evaluation_wording import (
@@ -31,6 +32,9 @@ from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import pandas as pd
+    from matplotlib.figure import Figure
 
     from retrieval_metrics._internal.plain_types import DocumentId, FloatArray
     from retrieval_metrics.evaluation.stage_losses import JudgedStage
@@ -181,6 +185,42 @@ class Stages(Printed, Mapping[str, Evaluation]):
         """
         ceiling_metric = as_metric(metric)
         return {name: _best_order_mean(evaluation.scores, ceiling_metric) for name, evaluation in self.items()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per stage: the number of queries, and the mean of each metric.
+
+        Raises:
+            ImportError: If pandas is not installed; the message contains the command that installs it.
+            ValueError: If there are no stages.
+        """
+        pandas = import_optional("pandas", "to_pandas")
+        metrics = [str(metric) for metric in self.last.metrics if not metric.definition.is_given]
+        records = []
+        for evaluation in self.values():
+            record: dict[str, float] = {"n": evaluation.counts["queries"]}
+            for metric in metrics:
+                record[metric] = evaluation.means[metric]
+            records.append(record)
+        frame: pd.DataFrame = pandas.DataFrame(records, index=pandas.Index(list(self), name="stage"))
+        return frame
+
+    def plot(self, metric: str | Metric | None = None) -> Figure:
+        """Return a figure with the mean of a metric after each stage.
+
+        Args:
+            metric: A metric that was computed; None takes the first.
+
+        Raises:
+            ImportError: If matplotlib is not installed; the message contains the command that installs it.
+            KeyError: If the metric was not computed.
+            ValueError: If there are no stages.
+        """
+        import_optional("matplotlib", "plot")
+        from retrieval_metrics.evaluation.evaluation_plots import stages_figure
+
+        if metric is None:
+            metric = choose_leading_metric(self.last.metrics)
+        return stages_figure(self, as_metric(metric))
 
     def table(self) -> Table:
         """Return the means of all stages as a table, and the most that each could reach in the first of the metrics."""

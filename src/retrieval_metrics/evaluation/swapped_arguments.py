@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.evaluation.score_order import MAX_CHANCE, MAX_RANKINGS, iterate_scores
-from retrieval_metrics.inputs.score_checks import is_increasing
+from retrieval_metrics.inputs.score_checks import chance_of_increase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,15 +51,17 @@ def find_swapped_arguments(judged: JudgedRun, run: Mapping[Any, Any]) -> Swapped
     if not judged.n_retrieved.any() or not _has_fractional_grades(qrels):
         return None
     negated_grades = np.split(-qrels.document_grade, qrels.bounds[1:-1])
-    is_order_conclusive = is_increasing(negated_grades, MAX_CHANCE)
+    chance = chance_of_increase(negated_grades)
+    if chance is None:
+        return None
+    is_order_conclusive = chance < MAX_CHANCE
     if not _are_like_scores(negated_grades, is_order_conclusive=is_order_conclusive):
         return None
 
     has_more_grades = bool(judged.n_retrieved.sum() < len(qrels.document_grade))
     rankings = _read_rankings(run)
     if rankings:
-        max_chance = MAX_CHANCE if has_more_grades else np.inf
-        if _are_like_grades(rankings, max_chance=max_chance):
+        if _are_like_grades(rankings, has_more_grades=has_more_grades):
             return _collect_evidence(qrels, max(map(max, rankings)))
     elif has_more_grades and is_order_conclusive:
         return _collect_evidence(qrels, None)
@@ -74,10 +76,10 @@ def _has_fractional_grades(qrels: Qrels) -> bool:
 
 
 def _are_like_scores(negated_grades: Sequence[FloatArray], *, is_order_conclusive: bool) -> bool:
-    """Return whether the grades of each query fall in the order given, and are as different as scores."""
+    """Return whether grades, which fall in the order given, are as different as scores."""
     n_grades = sum(map(len, negated_grades))
     n_distinct = sum(len(np.unique(grades)) for grades in negated_grades)
-    if n_distinct < MIN_DISTINCT_SHARE * n_grades or not is_increasing(negated_grades, np.inf):
+    if n_distinct < MIN_DISTINCT_SHARE * n_grades:
         return False
     n_values = len(np.unique(np.concatenate(negated_grades)))
     return is_order_conclusive or n_values >= min(MIN_DISTINCT_SHARE * n_grades, MIN_SCORES)
@@ -89,8 +91,11 @@ def _read_rankings(run: Mapping[Any, Any]) -> list[list[float]]:
     return [scores for scores in rankings if scores]
 
 
-def _are_like_grades(rankings: Sequence[list[float]], *, max_chance: float) -> bool:
-    """Return whether scores are few whole numbers, with 0 among them or not in the order of a run."""
+def _are_like_grades(rankings: Sequence[list[float]], *, has_more_grades: bool) -> bool:
+    """Return whether scores are few whole numbers, with 0 among them or not in the order of a run.
+
+    If the run has fewer entries than the judgments, which is usual for judgments, scores may also fall by chance.
+    """
     values: set[float] = set()
     for scores in rankings:
         values.update(map(float, scores))
@@ -102,7 +107,10 @@ def _are_like_grades(rankings: Sequence[list[float]], *, max_chance: float) -> b
     are_ranks = len(values) > 1 and all(len(set(scores)) == len(scores) for scores in rankings)
     if are_ranks:
         return False
-    return not is_increasing(_negate(rankings), max_chance)
+    chance = chance_of_increase(_negate(rankings))
+    if chance is None:
+        return True
+    return has_more_grades and chance >= MAX_CHANCE
 
 
 def _negate(rankings: Iterable[list[float]]) -> Iterator[list[float]]:

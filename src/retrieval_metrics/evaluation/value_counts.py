@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,34 +21,65 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
-# The number of bins for values between 0 and a perfect one; up to this many different values are counted singly.
+# The number of bins for values between 0 and a perfect one, or for the range of values that are counted by size.
 N_BINS = 5
+# Up to this many distinct values are counted one by one, such as the numbers of calls of an agent.
+MAX_DISTINCT_VALUES = 5
 
 # How far a value may lie below the best one because sums are rounded.
 _ROUNDING = 1e-9
 
-# The rows that come after all others in a table, in this order.
-_LAST_ROWS = ("perfect", "undefined")
+PERFECT = "perfect"
+UNDEFINED = "undefined"
+
+
+class _CountedRange(NamedTuple):
+    """How many queries have a value in a range.
+
+    Attributes:
+        start: The smallest value of the range, by which ranges are sorted; infinite for perfect values, which come
+            after all others.
+        label: The range in words, such as "0.2 to 0.4".
+        n_queries: How many queries have a value in it.
+    """
+
+    start: float
+    label: str
+    n_queries: int
 
 
 def values_table(systems: Mapping[str, Scores], metric: Metric) -> Table:
-    """Return the number of queries that score 0, in between, and perfect, a column per system."""
-    counts_by_system = {name: dict(values_chart(scores, metric).rows) for name, scores in systems.items()}
-    kinds: set[str] = set()
-    for counts in counts_by_system.values():
-        kinds.update(counts)
+    """Return the number of queries that score 0, in between, and perfect, a column per system.
+
+    All systems are counted over the same ranges.
+    """
+    values_of_all = np.concatenate([_defined_values(scores, metric) for scores in systems.values()])
+    starts: dict[str, float] = {}
+    counts_by_system = []
+    for scores in systems.values():
+        counts = {}
+        for counted in _count_ranges(scores, metric, values_of_all):
+            starts[counted.label] = counted.start
+            counts[counted.label] = counted.n_queries
+        n_undefined = _count_undefined(scores, metric)
+        if n_undefined:
+            counts[UNDEFINED] = n_undefined
+        counts_by_system.append(counts)
+    labels = sorted(starts, key=starts.__getitem__)
+    if any(UNDEFINED in counts for counts in counts_by_system):
+        labels.append(UNDEFINED)
     rows = []
-    first_kinds = sorted(kinds.difference(_LAST_ROWS))
-    last_kinds = [kind for kind in _LAST_ROWS if kind in kinds]
-    for kind in [*first_kinds, *last_kinds]:
-        rows.append([kind, *(f"{counts.get(kind, 0):,}" for counts in counts_by_system.values())])
+    for label in labels:
+        rows.append([label, *(f"{counts.get(label, 0):,}" for counts in counts_by_system)])
     return Table([f"queries by {metric}", *systems], rows)
 
 
 def format_value_counts(scores: Scores, metric: Metric) -> str:
     """Return the mean of a metric in a sentence, with the numbers of queries at 0 and of perfect ones."""
     name = str(metric)
-    value_counts = None if _counts_by_value(metric) else dict(values_chart(scores, metric).rows)
+    value_counts = None
+    if not _is_counted_by_size(metric):
+        value_counts = dict(values_chart(scores, metric).rows)
     return format_metric_mean(
         metric=name,
         mean=means(scores)[name],
@@ -59,52 +91,82 @@ def format_value_counts(scores: Scores, metric: Metric) -> str:
 
 def values_chart(scores: Scores, metric: Metric) -> ValueCounts:
     """Return the number of queries that score 0, in between, and perfect."""
-    all_values = scores.column(metric)
-    is_defined = ~np.isnan(all_values)
-    values = all_values[is_defined]
-    if _counts_by_value(metric):
-        rows = _count_by_value(metric, values)
-    else:
-        rows = _count_between_0_and_perfect(metric, values, scores.best(metric)[is_defined])
-    if not is_defined.all():
-        rows.append(("undefined", int((~is_defined).sum())))
-    return ValueCounts(f"{metric}: queries by value", rows, len(all_values))
+    rows = []
+    for counted in _count_ranges(scores, metric, _defined_values(scores, metric)):
+        rows.append((counted.label, counted.n_queries))
+    n_undefined = _count_undefined(scores, metric)
+    if n_undefined:
+        rows.append((UNDEFINED, n_undefined))
+    return ValueCounts(f"{metric}: queries by value", rows, len(scores.queries))
 
 
-def _counts_by_value(metric: Metric) -> bool:
-    """Return whether a value of 0 is not a failure in a metric, so that queries are counted by value alone."""
+def _defined_values(scores: Scores, metric: Metric) -> FloatArray:
+    values = scores.column(metric)
+    return values[~np.isnan(values)]
+
+
+def _count_undefined(scores: Scores, metric: Metric) -> int:
+    return int(np.isnan(scores.column(metric)).sum())
+
+
+def _is_counted_by_size(metric: Metric) -> bool:
+    """Return whether queries are counted by the size of their value alone, because 0 is not a failure."""
     return metric.definition.is_given or not metric.definition.higher_is_better
 
 
-def _count_between_0_and_perfect(metric: Metric, values: FloatArray, best: FloatArray) -> list[tuple[str, int]]:
+def _count_ranges(scores: Scores, metric: Metric, values_of_all: FloatArray) -> list[_CountedRange]:
+    """Return the number of queries of a system in each range, where the values of all systems decide on the ranges."""
+    values = scores.column(metric)
+    is_defined = ~np.isnan(values)
+    if _is_counted_by_size(metric):
+        return _count_by_size(metric, values[is_defined], values_of_all)
+    return _count_between_0_and_perfect(metric, values[is_defined], scores.best(metric)[is_defined])
+
+
+def _count_between_0_and_perfect(metric: Metric, values: FloatArray, best: FloatArray) -> list[_CountedRange]:
     is_perfect = (values >= best - _ROUNDING) & (best > 0)
     is_zero = (values <= 0) & ~is_perfect
     between = values[~is_perfect & ~is_zero]
-    rows = [("0", int(is_zero.sum()))]
+    ranges = [_CountedRange(0.0, "0", int(is_zero.sum()))]
     # Binary metrics have values between 0 and 1 only if ties are averaged.
     if len(between) or not metric.definition.binary:
         high = 1.0 if metric.definition.bounded else float(between.max(initial=1.0))
-        rows += _count_in_bins(between, 0, high)
+        ranges += _count_in_bins(between, 0, high)
     if not np.isinf(best).all():
-        rows.append(("perfect", int(is_perfect.sum())))
-    return rows
+        ranges.append(_CountedRange(inf, PERFECT, int(is_perfect.sum())))
+    return ranges
 
 
-def _count_by_value(metric: Metric, values: FloatArray) -> list[tuple[str, int]]:
-    """Return the number of queries with each value of a metric; if there are many values, in bins of its range."""
-    distinct, counts = np.unique(values, return_counts=True)
-    if len(distinct) <= N_BINS:  # such as the calls of an agent
-        return [(f"{value:.3g}", int(count)) for value, count in zip(distinct, counts, strict=True)]
+def _count_by_size(metric: Metric, values: FloatArray, values_of_all: FloatArray) -> list[_CountedRange]:
+    """Return the number of queries with each value; if all systems together have many values, in bins of their range.
+
+    Args:
+        metric: The metric.
+        values: Shape (n,), the defined values of one system.
+        values_of_all: Shape (m,), those of all systems that are shown together.
+    """
+    distinct_values = np.unique(values_of_all)
+    if len(distinct_values) <= MAX_DISTINCT_VALUES:
+        ranges = []
+        for value in distinct_values.tolist():
+            n_queries = int(np.count_nonzero(values == value))
+            if n_queries:
+                ranges.append(_CountedRange(value, f"{value:.3g}", n_queries))
+        return ranges
     low, high = metric.definition.bounds
     if not np.isfinite(low):
-        low = float(values.min())
+        low = float(values_of_all.min())
     if not np.isfinite(high):
-        high = float(values.max())
-    return _count_in_bins(values, low, high if high > low else low + 1)
+        high = float(values_of_all.max())
+    if high <= low:
+        high = low + 1
+    return _count_in_bins(values, low, high)
 
 
-def _count_in_bins(values: FloatArray, low: float, high: float) -> list[tuple[str, int]]:
+def _count_in_bins(values: FloatArray, low: float, high: float) -> list[_CountedRange]:
     edges = np.linspace(low, high, N_BINS + 1)
     counts, _ = np.histogram(np.clip(values, low, high), edges)
-    names = [f"{start:.3g} to {end:.3g}" for start, end in pairwise(edges)]
-    return list(zip(names, counts.tolist(), strict=True))
+    ranges = []
+    for (start, end), count in zip(pairwise(edges.tolist()), counts.tolist(), strict=True):
+        ranges.append(_CountedRange(start, f"{start:.3g} to {end:.3g}", count))
+    return ranges

@@ -1,4 +1,4 @@
-"""Warn about a run whose scores rise with its ranks, because they are probably distances."""
+"""Warn about a run whose ranks contradict its scores: distances taken for scores, or exchanged columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Rankings of fewer documents are not checked, because their ranks and scores may disagree by chance.
 MIN_RANKS = 3
-# If the scores would rise in more than this share of all orders, they may rise by chance.
+# If scores in a random order rise with a larger chance, the order proves nothing.
 MAX_CHANCE_OF_RANKS = 0.2
 # The rows at the beginning of a run that are checked.
 MAX_CHECKED_ROWS = 2000
@@ -46,12 +46,14 @@ def score_direction_note(rows: Iterable[tuple[Hashable, float, float]]) -> str:
     if not rankings:
         return ""
     ranks, scores = zip(*chain.from_iterable(rankings), strict=True)
+    # Ranks are whole numbers and scores seldom are, so the two columns are probably exchanged.
     if all(score.is_integer() for score in scores) and not all(rank.is_integer() for rank in ranks):
         return "its ranks are no whole numbers and its scores are: if the columns are exchanged, put them right"
     if _has_equal_ranks(rankings):
         return ""
     scores_in_rank_order = [[score for _, score in ranking] for ranking in rankings]
-    if is_increasing(scores_in_rank_order, MAX_CHANCE_OF_RANKS):
+    chance = chance_of_increase(scores_in_rank_order)
+    if chance is not None and chance < MAX_CHANCE_OF_RANKS:
         return "the scores in it rise with the ranks: if they are distances, negate them"
     return ""
 
@@ -65,28 +67,33 @@ def _has_equal_ranks(rankings: Iterable[Iterable[tuple[float, float]]]) -> bool:
     return False
 
 
-def is_increasing(rankings: Iterable[Iterable[float]], chance: float) -> bool:
-    """Return whether scores never fall in the given order, and whether that is improbable.
+def chance_of_increase(rankings: Iterable[Iterable[float]]) -> float | None:
+    """Return the chance that scores in a random order never fall; None if one of these falls.
+
+    In a random order, each ranking rises with a chance of 1 / n!, where n is the number of its distinct scores; the
+    chances of all rankings are multiplied. 1 if there are no scores.
 
     Args:
         rankings: The scores of each ranking, in the order in question.
-        chance: The share of all orders of the rankings below which the share of orders without a fall must be.
 
     Example:
-        >>> is_increasing([[1, 2, 3], [1, 1, 4]], 0.1)
+        The chance is 1 / (3! * 2!) for the first rankings; in the second ones, 2 falls to 1.
+
+        >>> round(chance_of_increase([[1, 2, 3], [1, 1, 4]]), 6)
+        0.083333
+        >>> chance_of_increase([[1, 2, 3], [2, 1]]) is None
         True
-        >>> is_increasing([[1, 2, 3], [2, 1]], 0.1)  # 1 of 3! * 2! orders; one falls
-        False
     """
-    share = 1.0
+    chance = 1.0
     for scores in rankings:
-        score_before = None
+        previous_score = None
         n_distinct = 1
         for score in scores:
-            if score_before is not None and score != score_before:
-                if score < score_before:
-                    return False
+            if previous_score is not None and score != previous_score:
+                if score < previous_score:
+                    return None
                 n_distinct += 1
-                share /= n_distinct
-            score_before = score
-    return share < chance
+                # Of the orders of n distinct scores, the last step leaves one in n: together, one in n!.
+                chance /= n_distinct
+            previous_score = score
+    return chance

@@ -60,7 +60,8 @@ class Location(NamedTuple):
 class SourceText:
     r"""A source text in which other texts are found.
 
-    Offsets count all characters; lengths count only those that are not white space.
+    Offsets count all characters; lengths count only those that are not white space. A position counts the characters of
+    the compact text, which is the text without white space: texts are searched there.
 
     Example:
         >>> source = SourceText("ab  cd\r\nab")
@@ -122,25 +123,44 @@ class SourceText:
 
         Args:
             text: The text.
-            previous: Start and end of the text before it. Of several ranges, the one nearest to its end is taken.
+            previous: Start and end offset of the text before it; this text begins after that start. Of several ranges,
+                the one nearest to that end is taken. By default, the text may begin anywhere and the first range is
+                taken.
         """
         compact_text = _remove_space(text)
         if not compact_text:
             return None
-        after_previous_start = int(np.searchsorted(self._offsets, previous[0] + 1))
-        previous_end = int(np.searchsorted(self._offsets, previous[1]))
-        lowest = min(after_previous_start, previous_end)  # after an empty text, it may begin where that is
-        ahead = self._compact.find(compact_text, previous_end)
-        behind = self._compact.rfind(compact_text, lowest, max(previous_end - 1 + len(compact_text), 0))
-        if ahead < 0 and behind < 0:
+        previous_start, previous_end = previous
+        first_position = self._position(previous_start + 1)
+        end_position = self._position(previous_end)
+        # A previous text without characters ends where it starts; this one may begin there.
+        first_position = min(first_position, end_position)
+        position = self._nearest_position(compact_text, first_position, end_position)
+        if position is None:
             return None
-        position = behind
-        if behind < 0 or 0 <= ahead - previous_end <= previous_end - behind:
-            position = ahead
-        occurs_before = self._compact.find(compact_text, lowest) < position
+        occurs_before = self._compact.find(compact_text, first_position) < position
         occurs_again = self._compact.find(compact_text, position + 1) >= 0
         start, end = self._restore_space(position, len(compact_text))
         return Location(start, end, occurs_before or occurs_again)
+
+    def _position(self, offset: int) -> int:
+        """Return the position of the first character from an offset on that is not white space."""
+        return int(np.searchsorted(self._offsets, offset))
+
+    def _nearest_position(self, compact_text: str, first_position: int, end_position: int) -> int | None:
+        """Return where a text begins nearest to a position, but not before `first_position`; None if nowhere."""
+        ahead = self._compact.find(compact_text, end_position)
+        # The last occurrence that begins before the position; `rfind` limits where it ends.
+        behind = self._compact.rfind(compact_text, first_position, max(end_position - 1 + len(compact_text), 0))
+        if ahead < 0 and behind < 0:
+            return None
+        if behind < 0:
+            return ahead
+        if ahead < 0:
+            return behind
+        # At equal distances, the text ahead is taken, since texts usually follow one another.
+        is_ahead_nearer = ahead - end_position <= end_position - behind
+        return ahead if is_ahead_nearer else behind
 
     def find_all(self, text: str) -> list[tuple[int, int]]:
         """Return all ranges in which a text is, ignoring white space, up to `MAX_PLACES`.
@@ -235,10 +255,12 @@ class SourceText:
 
     @cached_property
     def _offsets(self) -> IntArray:
+        """The offset of each character that is not white space, by its position in the compact text."""
         return np.flatnonzero(self._is_counted)
 
     @cached_property
     def _compact(self) -> str:
+        """The text without white space."""
         return _remove_space(self.text)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics.matching.rank_rows import is_forbidden, within
 from retrieval_metrics.metrics.base.definition import Definition, Parameter, TieOrderValues, make_number_reader
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.ties import best_and_worst_orders
+from retrieval_metrics.metrics.base.tie_orders import best_and_worst_orders
 from retrieval_metrics.metrics.hit_rate import mean_over_orders as mean_hit_rate
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ DEFINITION = Definition(
     score=score,
     summary="1 if anything forbidden is among the first k, else 0",
     plain_summary="share of the queries with something in {first} that must not come back",
+    only_cuts_ranking=True,
     parameters={"grade": GRADE},
     binary=True,
     higher_is_better=False,

@@ -54,7 +54,10 @@ class JointTest(NamedTuple):
 
 
 class Contrasts(NamedTuple):
-    """Hypotheses as differences of columns, so that many pairs of few systems cost as much as the systems.
+    """Hypotheses as differences of columns.
+
+    The sums of a few columns give those of all pairs of them, so that testing all pairs of systems costs little more
+    than adding up the values of each system.
 
     Attributes:
         columns: Shape (n, c), a row per query (or sums per cluster).
@@ -132,30 +135,36 @@ def joint_sign_flips(
         )
     finite(array, "differences")
     n_hypotheses = array.shape[1]
-    result = JointTest(
-        p_values=np.ones(n_hypotheses),
-        corrected=np.ones(n_hypotheses),
-        exact=np.ones(n_hypotheses, dtype=np.bool_),
-        critical=np.full(n_hypotheses, np.inf),
-        simultaneous=np.inf,
-    )
-    moving = np.flatnonzero(array.any(axis=0))
-    if not len(moving):
-        return result
-    for hypothesis in moving.tolist():
-        exact_test = _test_exactly(array[:, hypothesis], alpha, MAX_ENUMERATION // len(moving))
-        result.exact[hypothesis] = exact_test is not None
+    # A hypothesis without any difference has p value 1 and is never rejected.
+    p_values = np.ones(n_hypotheses)
+    corrected = np.ones(n_hypotheses)
+    is_exact = np.ones(n_hypotheses, dtype=np.bool_)
+    critical = np.full(n_hypotheses, np.inf)
+    tested = np.flatnonzero(array.any(axis=0))
+    if not len(tested):
+        return JointTest(p_values, corrected, is_exact, critical, simultaneous=np.inf)
+    own_critical = np.zeros(n_hypotheses)
+    for hypothesis in tested.tolist():
+        exact_test = _test_exactly(array[:, hypothesis], alpha, MAX_ENUMERATION // len(tested))
+        is_exact[hypothesis] = exact_test is not None
         if exact_test is not None:
-            result.p_values[hypothesis] = exact_test.p_value
-            result.critical[hypothesis] = exact_test.critical
-    if len(moving) == 1 and result.exact[moving[0]]:
-        result.corrected[moving] = result.p_values[moving]
-        return result._replace(simultaneous=float(result.critical[moving[0]]))
+            p_values[hypothesis] = exact_test.p_value
+            own_critical[hypothesis] = exact_test.critical
+    if len(tested) == 1 and is_exact[tested[0]]:
+        corrected[tested] = p_values[tested]
+        critical[tested] = own_critical[tested]
+        return JointTest(p_values, corrected, is_exact, critical, simultaneous=float(own_critical[tested[0]]))
     if contrasts is None:
         contrasts = Contrasts(array, np.arange(n_hypotheses), np.full(n_hypotheses, -1))
-    choices = _SignChoices.from_contrasts(contrasts, array, moving, resamples, seed)
-    simultaneous = _step_down(choices, moving, alpha, result, advance if choices.counts is None else None)
-    return result._replace(simultaneous=simultaneous)
+    choices = _SignChoices.from_contrasts(contrasts, array, tested, resamples, seed)
+    steps = _step_down(choices, alpha, advance if choices.counts is None else None)
+    hypotheses = tested[choices.order]
+    is_sampled = ~is_exact[hypotheses]
+    p_values[hypotheses[is_sampled]] = steps.p_values[is_sampled]
+    # A hypothesis is rejected if both its own test and the joint one reject it.
+    corrected[hypotheses] = np.maximum(steps.corrected, p_values[hypotheses])
+    critical[hypotheses] = np.maximum(steps.critical, own_critical[hypotheses])
+    return JointTest(p_values, corrected, is_exact, critical, steps.simultaneous)
 
 
 class _ExactTest(NamedTuple):
@@ -210,7 +219,7 @@ class _SignChoices(NamedTuple):
         minus: Shape (m,), the column that is subtracted.
         scale: Shape (m,), the root of the sum of squares of each hypothesis.
         observed: Shape (m,), the standardised sums observed.
-        order: Shape (m,), the place of each hypothesis among those that move.
+        order: Shape (m,), the position of each hypothesis among the tested ones.
         resamples: How many choices are drawn.
         seed: The seed they are drawn with.
     """
@@ -230,13 +239,13 @@ class _SignChoices(NamedTuple):
         cls,
         contrasts: Contrasts,
         differences: NDArray[np.float64],
-        moving: NDArray[np.int64],
+        tested: NDArray[np.int64],
         resamples: int,
         seed: int,
     ) -> _SignChoices:
-        """Return the choices for the hypotheses that move, enumerated where there are few."""
-        scale = np.sqrt(np.einsum("ij,ij->j", differences, differences))[moving]
-        observed = np.abs(differences.sum(axis=0)[moving]) / scale
+        """Return the choices of signs for the tested hypotheses, which are enumerated where there are few."""
+        scale = np.sqrt(np.einsum("ij,ij->j", differences, differences))[tested]
+        observed = np.abs(differences.sum(axis=0)[tested]) / scale
         order = np.argsort(-observed, kind="stable")
         zeros = np.zeros((len(differences), 1))  # the last column, which -1 stands for
         rows = np.hstack([contrasts.columns, zeros])[differences.any(axis=1)]
@@ -245,7 +254,7 @@ class _SignChoices(NamedTuple):
         if np.log2(row_counts + 1.0).sum() <= np.log2(MAX_JOINT_ENUMERATION):
             rows = rows[distinct_rows]
             counts = row_counts
-        hypotheses = moving[order]
+        hypotheses = tested[order]
         return cls(
             rows=rows,
             counts=counts,
@@ -283,6 +292,7 @@ class _SignChoices(NamedTuple):
             random_bytes = np.frombuffer(random.bytes(size * ((n_rows + 7) // 8)), np.uint8).reshape(size, -1)
             signs = np.unpackbits(random_bytes, axis=1, count=n_rows).astype(np.float64)
             weights = np.full(size, 1 / (self.resamples + 1))
+            # With signs of 0 and 1 in place of -1 and 1: the sum of s d is twice that of the chosen d, less all d.
             yield _WeightedSums(2 * (signs @ self.rows) - total, weights)
 
     def _enumerate_column_sums(self, counts: NDArray[np.int64], block_size: int) -> Iterator[_WeightedSums]:
@@ -290,6 +300,7 @@ class _SignChoices(NamedTuple):
         sums = np.zeros((1, self.rows.shape[1]))
         weights = np.ones(1)
         for row, count in zip(self.rows, counts.tolist(), strict=True):
+            # Of equal rows, only the number of positive signs matters: h of n of them add 2 h - n times the row.
             shifts = (2 * np.arange(count + 1) - count)[None, :, None] * row
             sums = (sums[:, None, :] + shifts).reshape(-1, len(row))
             weights = np.multiply.outer(weights, heads_probabilities(count)).ravel()
@@ -307,17 +318,28 @@ def _count_distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], 
     return first_indices, counts
 
 
-def _step_down(
-    choices: _SignChoices,
-    moving: NDArray[np.int64],
-    alpha: float,
-    result: JointTest,
-    advance: Callable[[int], None] | None,
-) -> float:
-    """Put p values and critical values of the hypotheses that move into the result; return that of the first step."""
+class _Steps(NamedTuple):
+    """The joint test of the hypotheses with any difference, those furthest from 0 first.
+
+    Attributes:
+        p_values: Shape (m,), the p value of each hypothesis by itself, from the same choices of signs.
+        corrected: Shape (m,), the p values of the step-down test.
+        critical: Shape (m,), the critical values of the step that decides on each hypothesis.
+        simultaneous: The critical value of the first step.
+    """
+
+    p_values: NDArray[np.float64]
+    corrected: NDArray[np.float64]
+    critical: NDArray[np.float64]
+    simultaneous: float
+
+
+def _step_down(choices: _SignChoices, alpha: float, advance: Callable[[int], None] | None) -> _Steps:
+    """Return the step-down test of the hypotheses with any difference."""
     thresholds = choices.observed - SUM_TOLERANCE
-    uncorrected = np.full(len(moving), choices.observed_weight)
-    corrected = np.full(len(moving), choices.observed_weight)
+    uncorrected = np.full(len(thresholds), choices.observed_weight)
+    corrected = np.full(len(thresholds), choices.observed_weight)
+    # Where choices are drawn, the observed one counts as one of them.
     largest_blocks = [choices.observed[:1]]
     weight_blocks = [np.array([choices.observed_weight])]
     n_done = 0
@@ -332,22 +354,15 @@ def _step_down(
         n_done += len(sums)
         if advance is not None:
             advance(n_done)
-    hypotheses = moving[choices.order]
-    is_sampled = ~result.exact[hypotheses]
-    result.p_values[hypotheses[is_sampled]] = np.minimum(uncorrected, 1.0)[is_sampled]
     corrected = np.minimum(np.maximum.accumulate(corrected), 1.0)
-    result.corrected[hypotheses] = np.maximum(corrected, result.p_values[hypotheses])
     first_critical = _find_critical_value(
         np.concatenate(largest_blocks), np.concatenate(weight_blocks), alpha, SUM_TOLERANCE
     )
-    critical = np.full(len(moving), first_critical)
+    critical = np.full(len(thresholds), first_critical)
     later_steps = np.flatnonzero((corrected <= alpha * (1 + ALPHA_TOLERANCE)) & (choices.observed <= critical))
     if len(later_steps):
         critical[later_steps] = _critical_values_of_steps(choices, later_steps, alpha)
-    # A hypothesis is rejected if both its own test and the joint one reject it.
-    own_critical = np.where(np.isinf(result.critical[hypotheses]), 0.0, result.critical[hypotheses])
-    result.critical[hypotheses] = np.maximum(critical, own_critical)
-    return first_critical
+    return _Steps(np.minimum(uncorrected, 1.0), corrected, critical, first_critical)
 
 
 def _largest_by_step(sums: NDArray[np.float64]) -> NDArray[np.float64]:

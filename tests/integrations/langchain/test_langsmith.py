@@ -295,7 +295,7 @@ def test_spans_are_checked_against_their_documents() -> None:
     assert list(pair([run_of([MOVED, RIGHT])], example("what?", SPAN))["scores"].values()) == [0.5]
 
 
-@pytest.mark.filterwarnings("ignore:nothing was retrieved")
+@pytest.mark.filterwarnings("ignore:.*judged queries")
 def test_an_output_that_cannot_be_judged_is_left_out_of_the_summary_and_counted() -> None:
     (summary,) = langsmith_summary_evaluators("mrr")
     judged = [example(query, ["d7"]) for query in ("a", "b", "c")]

@@ -12,6 +12,7 @@ from pytest_retrieval_metrics.baseline_gates import (
     UnitsAtRisk,
     compare_with_baseline,
 )
+from pytest_retrieval_metrics.bound_gates import MeanBelowFloor, QueryBelowFloor
 from pytest_retrieval_metrics.gate_wording import (
     bound_hint,
     format_acceptance_hint,
@@ -35,7 +36,6 @@ from pytest_retrieval_metrics.gate_wording import (
     round_notes,
     too_few_note,
 )
-from pytest_retrieval_metrics.gates import MeanBelowFloor, QueryBelowFloor
 from pytest_retrieval_metrics.verdicts import Verdict
 from retrieval_metrics.types import Interval
 

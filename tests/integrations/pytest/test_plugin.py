@@ -269,7 +269,7 @@ def test_every_parameter_and_name_has_a_baseline_of_its_own(builds: Builds) -> N
 
 
 @pytest.mark.parametrize(
-    ("answer", "reason"), [('["foreign"]', "none of the retrieved"), ("[]", "nothing was retrieved")]
+    ("answer", "reason"), [('["foreign"]', "no retrieved document is judged"), ("[]", "nothing was retrieved")]
 )
 def test_what_never_meets_a_judgment_passes_no_gate_and_is_no_baseline(
     builds: Builds, answer: str, reason: str

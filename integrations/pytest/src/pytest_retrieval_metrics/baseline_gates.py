@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_retrieval_metrics.baselines import with_metrics
+from pytest_retrieval_metrics.bound_gates import ROUNDING
 from pytest_retrieval_metrics.gate_wording import (
     format_change,
     format_change_details,
@@ -17,7 +18,6 @@ from pytest_retrieval_metrics.gate_wording import (
     mde_note,
     too_few_note,
 )
-from pytest_retrieval_metrics.gates import ROUNDING
 from pytest_retrieval_metrics.verdicts import Verdict
 from retrieval_metrics import Metric, compare
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 NEVER_STORED_OUTCOMES: Final[frozenset[Outcome]] = frozenset(
     ("below_floor", "above_ceiling", "not_checked", "not_measured", "not_stored")
 )
-# The outcomes that are shown if a baseline is not stored.
+# The outcomes that are shown if a baseline is not stored; with "passed", so that a refusal lists every metric it gated.
 SHOWN_IF_REFUSED: Final[frozenset[Outcome]] = NEVER_STORED_OUTCOMES | {"worse", "passed"}
 
 
@@ -79,6 +79,7 @@ def _stored_verdicts(verdicts: Sequence[Verdict], metrics: Iterable[str]) -> lis
     stored = []
     for metric in metrics:
         verdict = compared.get(metric, Verdict(metric=metric, outcome="stored"))
+        # What a verdict says of failing was about the replaced baseline.
         stored.append(replace(verdict, outcome="stored", details="", mde=inf))
     return stored
 
@@ -99,6 +100,7 @@ def store_baseline(
     evaluation: Evaluation,
     comparison: Comparison | None,
     verdicts: Sequence[Verdict],
+    best_verdicts: Sequence[Verdict],
     labels: Mapping[str, str | int],
     *,
     show: int,
@@ -109,14 +111,15 @@ def store_baseline(
         baseline: The baseline that is replaced.
         evaluation: The evaluation that becomes the baseline.
         comparison: Its comparison with the replaced baseline; None if they could not be compared.
-        verdicts: The verdicts against the replaced baseline, and then those against the best approved ones.
+        verdicts: The verdicts against the replaced baseline.
+        best_verdicts: The verdicts against the best approved baselines, of metrics that have one.
         labels: The labels of the file.
         show: How many changed queries are listed.
     """
     if baseline.evaluation is None:
         forget_best(baseline.path)
     else:
-        keep_best(evaluation, baseline, verdicts)
+        keep_best(evaluation, baseline, verdicts, best_verdicts)
     has_changed = write_baseline(baseline.path, evaluation, labels)
     if baseline.evaluation is None:
         return [f"{baseline.shown_path}: new"]
@@ -154,30 +157,40 @@ def select_worse_than_best(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return worse
 
 
-def keep_best(evaluation: Evaluation, baseline: Baseline, verdicts: Sequence[Verdict]) -> None:
-    """Keep the best approved baseline of each metric before another one replaces it."""
-    # The best baseline of a metric stays unless the new one is significantly better in this metric, or worse (which was
-    # accepted), or cannot be compared with it. The new one is the best then, and no copy is needed. Of several verdicts
-    # on a metric, the last one counts: it is that against the best baseline.
+def keep_best(
+    evaluation: Evaluation, baseline: Baseline, verdicts: Sequence[Verdict], best_verdicts: Sequence[Verdict]
+) -> None:
+    """Keep the best approved baseline of each metric before another one replaces it.
+
+    Small accepted drops add up, so that each build is compared with the best one too. The replaced baseline becomes the
+    best one if no better is kept and the new one is neither better nor worse. Nothing is kept for a metric in which the
+    new evaluation is significantly better than the best one, or in which a loss was accepted: later builds are then
+    compared with the new baseline alone.
+    """
     verdict_by_metric = {verdict.metric: verdict for verdict in verdicts if verdict.difference is not None}
-    accepted = {verdict.metric for verdict in verdicts if verdict.outcome == "worse"}
+    best_verdict_by_metric = {verdict.metric: verdict for verdict in best_verdicts if verdict.difference is not None}
+    worse_metrics = {verdict.metric for verdict in (*verdicts, *best_verdicts) if verdict.outcome == "worse"}
     for metric in map(str, evaluation.metrics):
         best_file = best_path(baseline.path, metric)
-        verdict = verdict_by_metric.get(metric)
-        if verdict is None or metric in accepted or _is_new_best(verdict):
+        verdict = best_verdict_by_metric.get(metric, verdict_by_metric.get(metric))
+        if verdict is None or metric in worse_metrics or _replaces_best(verdict):
             best_file.unlink(missing_ok=True)
-        elif best_file not in baseline.best and verdict.difference is not None and not verdict.difference.identical:
+        elif best_file not in baseline.best and _has_changed(verdict):
             best_file.parent.mkdir(parents=True, exist_ok=True)
             save_text(best_file, baseline.path.read_text(encoding="utf-8"))
     _remove_if_empty(best_folder(baseline.path))
 
 
-def _is_new_best(verdict: Verdict) -> bool:
-    """Return whether the new evaluation is significantly better than the baseline of a verdict, or not comparable."""
-    difference = verdict.difference
-    if difference is None or verdict.outcome == "not_compared":
+def _replaces_best(verdict: Verdict) -> bool:
+    """Return whether an evaluation is significantly better than the best baseline, or cannot be compared with it."""
+    if verdict.outcome == "not_compared":
         return True
-    return difference.significant and difference.gain > 0
+    difference = verdict.difference
+    return difference is not None and difference.significant and difference.gain > 0
+
+
+def _has_changed(verdict: Verdict) -> bool:
+    return verdict.difference is not None and not verdict.difference.identical
 
 
 def forget_best(path: Path) -> None:

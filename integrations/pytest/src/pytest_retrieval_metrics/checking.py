@@ -23,6 +23,13 @@ from pytest_retrieval_metrics.baseline_update import (
     store_baseline,
 )
 from pytest_retrieval_metrics.baselines import Baseline, strip_unused_fields
+from pytest_retrieval_metrics.bound_gates import (
+    ceiling_gate,
+    common_ids_gate,
+    floor_gate,
+    query_floor_gate,
+    unguarded_gate,
+)
 from pytest_retrieval_metrics.change_wording import format_failure
 from pytest_retrieval_metrics.check_call import CheckCall, CheckTask
 from pytest_retrieval_metrics.check_records import (
@@ -33,13 +40,6 @@ from pytest_retrieval_metrics.check_records import (
 )
 from pytest_retrieval_metrics.file_names import get_test_name, path_beside_test
 from pytest_retrieval_metrics.gate_wording import NOT_AWAITED, NOT_CALLED, format_no_baseline, round_notes
-from pytest_retrieval_metrics.gates import (
-    ceiling_gate,
-    common_ids_gate,
-    floor_gate,
-    query_floor_gate,
-    unguarded_gate,
-)
 from pytest_retrieval_metrics.verdicts import Verdict, end_test, get_effect, warn_about_verdicts
 from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
 from retrieval_metrics.integration_api.pytest_support import with_source_texts
@@ -99,7 +99,7 @@ class CheckOutcome:
     Attributes:
         gate_verdicts: The verdicts of all gates.
         verdicts: The verdicts that end the test; after an update, they say what was stored, or why nothing was.
-        baseline_verdicts: The verdicts that decide which best approved baselines are kept, if the baseline is written.
+        best_verdicts: The verdicts against the best approved baselines; empty if no update was asked for.
         refusal: Why the baseline may not be written; an empty text if it may, or if no update was asked for.
         notes: How the questions differ from those of the baseline, unless a failing verdict says it.
         failure: The text of the failure; empty if the test does not fail.
@@ -108,7 +108,7 @@ class CheckOutcome:
 
     gate_verdicts: list[Verdict]
     verdicts: list[Verdict]
-    baseline_verdicts: list[Verdict] = field(default_factory=list)
+    best_verdicts: list[Verdict] = field(default_factory=list)
     refusal: str = ""
     notes: list[str] = field(default_factory=list)
     failure: str = ""
@@ -305,9 +305,8 @@ class RetrievalCheck:
         outcome = CheckOutcome(gate_verdicts, gate_verdicts)
         is_update = call.baseline is not None and settings.update
         if call.baseline is not None and is_update:
-            best_verdicts = compare_with_best(texts_only, call.baseline, settings, self._alpha)
-            outcome.baseline_verdicts = [*compared.verdicts, *best_verdicts]
-            outcome.gate_verdicts = [*gate_verdicts, *select_worse_than_best(best_verdicts)]
+            outcome.best_verdicts = compare_with_best(texts_only, call.baseline, settings, self._alpha)
+            outcome.gate_verdicts = [*gate_verdicts, *select_worse_than_best(outcome.best_verdicts)]
             self._decide_update(call, evaluation, outcome)
         spread = round_notes(rounds.n_rounds, rounds.means)
         self._write_failure(evaluation, compared, outcome, measurement.warnings, spread, show_queries=not unmeasured)
@@ -323,7 +322,13 @@ class RetrievalCheck:
         if call.baseline is not None and is_update and not outcome.refusal and outcome.raised is None:
             labels: dict[str, str | int] = {"test": self._test, "check": call.name, "rounds": rounds.n_rounds}
             replaced = store_baseline(
-                call.baseline, evaluation, compared.comparison, outcome.baseline_verdicts, labels, show=settings.show
+                call.baseline,
+                evaluation,
+                compared.comparison,
+                compared.verdicts,
+                outcome.best_verdicts,
+                labels,
+                show=settings.show,
             )
             units_at_risk = self._count_units_at_risk(call, texts_only)
         record = self._make_record(call, outcome.failure)

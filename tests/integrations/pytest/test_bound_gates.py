@@ -101,7 +101,7 @@ def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(b
     for options in (["--retrieval-update", "--retrieval-accept-worse"], ["--retrieval-not-compared=pass"]):
         refused = builds.run(*options)
         refused.assert_outcomes(failed=1)
-        cause = "none of the retrieved documents is judged for its query*a part of 'd#1' is a judged id: write *"
+        cause = "no retrieved document is judged for its query*Part of 'd#1' is a judged ID: use *"
         refused.stdout.fnmatch_lines([f"mrr not measured: {cause}"])
         assert "no baseline" not in str(refused.stdout)
     builds.write(chunks.replace('{"mrr": None}, baseline=True', '{"mrr": 0.5}'))
@@ -138,8 +138,8 @@ class TestCeilings:
 
     def test_what_passes_says_what_it_promises(self, check: RetrievalCheck) -> None:
         assert self.lines(check, at_most={"leak@5": 0, "false_answer": 0.4}) == [
-            "leak@5 passed: 0 of 26 queries; up to 10.9% of new ones (95% sure)",
-            "false_answer passed: 7 of 20 queries; up to 55.8% of new ones (95% sure)",
+            "leak@5 passed: 0 of 26 queries, one-sided 95% upper bound 10.9%",
+            "false_answer passed: 7 of 20 queries, one-sided 95% upper bound 55.8%",
         ]
 
     @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ class TestCeilings:
                     "run": OTHER_IDS,
                     "at_most": {"leak@5": 0},
                 },
-                "leak@5 not checked: nothing that is judged came back for any query, relevant or not, so the ids may",
+                "leak@5 not checked: no judged document, relevant or not, was retrieved for any query, so the IDs may",
             ),
         ],
     )
@@ -201,7 +201,7 @@ class TestCeilings:
     def test_a_ceiling_of_the_bound(self, request: pytest.FixtureRequest) -> None:
         strict = RetrievalCheck(request.node, replace(SETTINGS, floor="ci_low"), checks=1, records=[])
         assert "passed" in self.lines(strict, at_most={"leak@5": 0.11})[0]
-        with pytest.raises(pytest.fail.Exception, match="at most 5% are allowed"):
+        with pytest.raises(pytest.fail.Exception, match="limit 5%"):
             self.lines(strict, at_most={"leak@5": 0.05}, name="narrow")
 
     @pytest.mark.parametrize(
