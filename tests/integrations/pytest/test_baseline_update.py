@@ -25,7 +25,7 @@ def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> N
     accepted.stdout.fnmatch_lines(
         [
             "baseline written: *test_words.json",
-            "  ndcg@10 1.000 -> 0.741 (p < 0.001): 12 lost, 0 won of 40 queries",
+            "  ndcg@10 1.000 -> 0.741 (p < 0.001): 12 worse, 0 better of 40 queries",
             "    lost q0: 1.000 -> 0.138",
             "  and * more lines: --retrieval-show=50",
         ]
@@ -76,7 +76,7 @@ def test_a_small_change_is_stored_and_shown(builds: Builds) -> None:
     builds.write_baseline()
     result = builds.run("--retrieval-update", lost=2)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["  mrr 1.000 -> 0.967 (p 0.250): 2 lost, 0 won of 40 queries"])
+    result.stdout.fnmatch_lines(["  mrr 1.000 -> 0.967 (p 0.250): 2 worse, 0 better of 40 queries"])
     assert builds.load_baseline().means["mrr"] == pytest.approx(0.96667, abs=1e-5)
 
 
@@ -178,7 +178,7 @@ def test_what_is_below_its_floor_or_failed_is_never_stored(builds: Builds, accep
     refused.stdout.fnmatch_lines(
         [
             "ndcg@10 below floor: 0.138 < 0.35, n = 40",
-            "baseline not updated: nothing is stored below its floor*",
+            "baseline not updated: a metric is below its floor*",
         ]
     )
     broken = (

@@ -16,7 +16,7 @@ pytest_plugins = ["pytester"]
 def test_a_missing_baseline_fails_and_names_the_option(builds: Builds) -> None:
     result = builds.run()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*no baseline *test_search/test_words.json; --retrieval-update writes it"])
+    result.stdout.fnmatch_lines(["*no baseline *test_search/test_words.json; create it with --retrieval-update"])
     assert not (builds.path / WORDS).exists()
 
 
@@ -70,7 +70,7 @@ def test_reworded_questions_are_named_and_the_others_compared(builds: Builds) ->
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
         [
-            "*: 12 of 40 queries worded differently in 'now' and 'baseline', such as 'q0'.",
+            "*: 12 of 40 queries have different text in 'now' and 'baseline' (e.g. 'q0').",
             "*: Compared on 28 queries that are the same in all.",
         ]
     )
@@ -90,7 +90,7 @@ OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, rules=RULES").repla
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (SUITE.replace('"e": 1', '"e": 2'), "there is no query that is the same *40 of 40 queries judged differently*"),
+        (SUITE.replace('"e": 1', '"e": 2'), "no query is unchanged *40 of 40 queries judged differently*"),
         (SUITE.replace("True", 'True, rules="trec_eval"'), "*different rules cannot be compared*"),
         (OTHER_RULES, "*the parameters of metrics differ*"),
     ],
