@@ -26,7 +26,7 @@ def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> N
         [
             "baseline written: *test_words.json",
             "  ndcg@10 1.000 -> 0.741 (p < 0.001): 12 worse, 0 better of 40 queries",
-            "    lost q0: 1.000 -> 0.138",
+            "    worse q0: 1.000 -> 0.138",
             "  and * more lines: --retrieval-show=50",
         ]
     )
@@ -35,7 +35,7 @@ def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> N
     better.stdout.fnmatch_lines(
         [
             "  mrr 0.800 -> 1.000 (p *): 0 lost, 12 won of 40 queries",
-            "    won q0: 0.138 -> 1*",
+            "    better q0: 0.138 -> 1*",
         ]
     )
     better.stdout.no_fnmatch_line("*biases it upwards*")  # it is more than chance explains
