@@ -34,7 +34,7 @@ def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> N
     better = builds.run("--retrieval-update")
     better.stdout.fnmatch_lines(
         [
-            "  mrr 0.800 -> 1.000 (p *): 0 lost, 12 won of 40 queries",
+            "  mrr 0.800 -> 1.000 (p *): 0 worse, 12 better of 40 queries",
             "    better q0: 0.138 -> 1*",
         ]
     )
