@@ -76,7 +76,7 @@ def test_reworded_questions_are_named_and_the_others_compared(builds: Builds) ->
     )
     failed = builds.run(lost=30)
     failed.assert_outcomes(failed=1)
-    failed.stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.679 (p < 0.001), 18 of 28 queries worse", "  q12 (question 12?): *"])
+    failed.stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.679 (p < 0.001), 18 of 28 * worse", "  q12 (question 12?): *"])
 
 
 OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, rules=RULES").replace(
