@@ -112,7 +112,7 @@ class Outcome:
     @property
     def warned(self) -> bool:
         """Whether a warning gives the number of items without a place."""
-        return self.unplaced > 0 and f"the place of {self.unplaced} retrieved items is unknown" in self.messages
+        return self.unplaced > 0 and f"{self.unplaced:,} result" in self.messages
 
     def __str__(self) -> str:
         if self.value is None:

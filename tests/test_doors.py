@@ -33,7 +33,7 @@ RUNS: dict[str, Any] = {
     "nothing wrong": {query: {"a": 2.0, "y": 1.0} for query in QRELS},
 }
 # What is said of it, in part.
-FRAGMENTS = {"distances": "if they are distances", "no_common_ids": "the judgments have 'a', the run 'x' and 'y'"}
+FRAGMENTS = {"distances": "If they are distances", "no_common_ids": "Judged IDs: 'a'; run IDs: 'x' and 'y'"}
 
 
 def list_rows(run: Any) -> list[dict[str, Any]]:
@@ -103,7 +103,7 @@ def test_the_command_line_says_it_in_its_words(rule: str, tmp_path: Path, capsys
     assert bool(errors) is (rule in FRAGMENTS)
     assert ("write -distance as the score" in errors) is (rule == "distances")
     exit_code = main(["compare", files[0], f"first={files[1]}", f"second={files[1]}", "-m", "mrr"])
-    assert ("nothing can be decided on this data" in capsys.readouterr().err) is (rule == "no_common_ids")
+    assert ("no system retrieved a judged document" in capsys.readouterr().err) is (rule == "no_common_ids")
     assert (exit_code == 0) is (rule != "no_common_ids")
 
 
@@ -112,7 +112,7 @@ def test_unequal_depth_is_a_sentence_of_the_comparison() -> None:
     deep: Any = {query: [f"d{number}" for number in range(100)] for query in QRELS}
     cut = {query: ranking[:20] for query, ranking in deep.items()}
     comparison = rm.compare(qrels, {"deep": deep, "cut": cut}, ["recall@50", "ndcg@10"])
-    assert comparison.summary[0].startswith("cut is 20 deep and deep 100, so recall@50")
+    assert comparison.summary[0].startswith("cut returns at most 20 results and deep 100, so recall@50")
     shallow_metrics = rm.compare(qrels, {"deep": deep, "cut": cut}, ["recall@20", "map"])
     assert "deep and" not in " ".join(shallow_metrics.summary)
     of_many_lengths = {query: ranking[: 5 + number] for number, (query, ranking) in enumerate(deep.items())}

@@ -101,10 +101,10 @@ WRONG: dict[str, tuple[Any, str]] = {
         "write evaluate(qrels, run, 'mrr'), or for one ranking metrics.reciprocal_rank(gains)",
     ),
     "with its cut-off": (lambda: anything.ndcg_at_10, "write evaluate(qrels, run, 'ndcg')"),
-    "a key": (lambda: untyped["MRR"], "its mean is result.means['mrr'], its values are result.per_query['mrr']"),
-    "an attribute": (lambda: untyped.mrr, "its mean is result.means['mrr']"),
+    "a key": (lambda: untyped["MRR"], "use result.means['mrr'] or result.per_query['mrr']"),
+    "an attribute": (lambda: untyped.mrr, "use result.means['mrr']"),
     "another attribute": (lambda: untyped.to_json, "write result.save(path)"),
-    "a position": (lambda: untyped[0], "its means are result.means"),
+    "a position": (lambda: untyped[0], "use result.means or result.per_query"),
 }
 
 

@@ -77,7 +77,7 @@ class TestCitations:
             citations=lambda answer: re.findall(r"\[(\d)\]", answer),
         )
         (note,) = t.notes
-        assert note.startswith("no citation names a document that was found, '1' for example; where they number what")
+        assert note.startswith("no citation names a retrieved document, e.g. '1'; if citations are numbers")
 
     @pytest.mark.parametrize(
         ("citation", "cites"),

@@ -39,7 +39,7 @@ class TestTenMissesThenTheAnswerInTheSecondCall:
         assert values == [0.5, 1 / math.log2(3), 1.0, 1.0]
 
     def test_a_cut_off_that_the_first_call_fills_is_warned_of(self) -> None:
-        with pytest.warns(rm.RetrievalWarning, match="one call alone fills the first 10, so recall@10 sees nothing"):
+        with pytest.warns(rm.RetrievalWarning, match="a single call fills the top 10, so recall@10 ignores"):
             assert rm.evaluate(GOOD, TWO_CALLS.union(), "recall@10").means["recall@10"] == 0.0
 
     def test_nothing_is_warned_of_where_nothing_is_hidden(self) -> None:

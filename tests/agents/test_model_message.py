@@ -25,7 +25,7 @@ def test_a_tool_of_the_provider_that_is_named_is_counted_and_not_left_out() -> N
     assert t.notes == ()
     other = [{"role": "user", "content": "q"}, *chat([("1", "a")], ("1", D1))]
     (note,) = rm.read_traces([messages, other], tools="search").notes
-    assert note.startswith("1 span with a tool of the model's provider ('server_tool_use') left out")
+    assert note.startswith("1 span with a tool of the model's provider ('server_tool_use') excluded")
 
 
 def test_a_file_search_of_openai_counts_if_it_is_named() -> None:
@@ -40,15 +40,15 @@ def test_a_file_search_of_openai_counts_if_it_is_named() -> None:
     assert [(call.query, call.error) for call in trajectory.calls] == [("alpha; first letter", None)]
     assert call_ids(trajectory) == [["f1", "f1"]]
     assert (ids_of(trajectory.context), ids_of(trajectory.citations)) == (["f1", "f1"], ["f1", "f1"])
-    with pytest.raises(ValueError, match=r"tools=\['file_search_call'\] says that one searches"):
+    with pytest.raises(ValueError, match=r"name it: tools=\['file_search_call'\]"):
         rm.read_traces([messages])
     without = [messages[0], {**call, "results": None}, messages[2]]
-    with pytest.raises(ValueError, match=r"span 'fs' \(file_search_call\) .* does not say which documents it found"):
+    with pytest.raises(ValueError, match=r"span 'fs' \(file_search_call\) .* names no documents"):
         rm.read_traces([without], tools="file_search_call")
     t = rm.read_traces([messages, without], tools="file_search_call")
     assert [[call.error is None for call in trajectory.calls] for trajectory in t.values()] == [[True], [False]]
     assert t["2"].citations == ["f1"]
-    assert t.notes[0].startswith("1 result not read, so the search failed: span 'fs'")
+    assert t.notes[0].startswith("1 result unreadable, counted as a failed search: span 'fs'")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_file_search_of_openai_counts_if_it_is_named() -> None:
 )
 def test_what_the_provider_of_a_model_searched_itself_is_not_nothing(part: Any, name: str) -> None:
     answer = span("1", "model", output={"content": [part, {"type": "text", "text": "It is x."}]})
-    note = f"1 span with a tool of the model's provider ('{name}') left out, span '1' (model) of trace 't'"
+    note = f"1 span with a tool of the model's provider ('{name}') excluded, span '1' (model) of trace 't'"
     with pytest.raises(ValueError, match=re.escape(note)):
         read(answer)
     t = rm.read_traces([ROOT, answer, search("2", 1, "a", make_documents("x"))])
@@ -76,5 +76,5 @@ def test_what_the_provider_of_a_model_searched_itself_is_not_nothing(part: Any, 
 
 def test_a_message_of_anthropic_asks_for_a_tool() -> None:
     asks = {"content": [{"type": "tool_use", "name": "search", "input": {"query": "a"}, "id": "c"}]}
-    with pytest.raises(ValueError, match="nothing is known of what was found"):
+    with pytest.raises(ValueError, match="the retrieved documents are unknown"):
         read(span("1", "model", output=asks))

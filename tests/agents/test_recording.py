@@ -31,7 +31,7 @@ def test_what_ran_without_a_question_is_left_out_and_counted() -> None:
         recording.start(span, None, "retriever", "search", "which", query=query)
         recording.end(span, output=DOCUMENTS)
     assert list(recording.trajectories) == ["q1"]
-    assert recording.trajectories.notes == ("1 trace without the id of a question left out",)
+    assert recording.trajectories.notes == ("1 trace without the ID of a question, excluded",)
 
 
 def test_a_recording_of_nothing_says_so() -> None:

@@ -55,7 +55,7 @@ class TestBlocksOfText:
                 [converse_with_tools(("search", SEARCH_ARGUMENTS, [{**block, "text": text}]))], tools="search"
             ).values()
             assert (call_ids(trajectory), ids_of(trajectory.context)) == ([expected], expected)
-        with pytest.raises(ValueError, match="does not say which documents it found"):
+        with pytest.raises(ValueError, match="names no documents"):
             rm.read_traces(
                 [converse_with_tools(("search", SEARCH_ARGUMENTS, [{**block, "text": "Error: timeout"}]))],
                 tools="search",
@@ -130,7 +130,7 @@ def test_the_text_is_found_where_stores_keep_it(result: Any) -> None:
 def test_a_block_of_a_message_is_no_document() -> None:
     block = {"type": "text", "text": "I found nothing."}
     for text_block in (block, {"block_type": "text", "text": "I found nothing."}):
-        with pytest.raises(ValueError, match="does not say which documents it found"):
+        with pytest.raises(ValueError, match="names no documents"):
             read(span("1", "tool", output=[text_block]), tools="tool")
     (call,) = read(span("1", "tool", output=[{**block, "metadata": {"source": "s"}}]), tools="tool").calls
     assert len(call.ranking) == 1

@@ -34,7 +34,7 @@ class TestWhatIsNoSpan:
                 for id_, kind_name in kinds.items()
             ]
         )
-        assert t.notes == ("2 spans of the unknown kind 'RETREIVER' left out, such as span '2' (search) of trace 't'",)
+        assert t.notes == ("2 spans of the unknown kind 'RETREIVER' excluded, such as span '2' (search) of trace 't'",)
 
     @pytest.mark.parametrize(
         ("unit", "says"),

@@ -122,10 +122,10 @@ def test_an_explanation_tells_what_each_call_did_with_a_document() -> None:
         "d7": "call 2, read, cited",
         "d2": "call 1, repeated by call 2, not read, not cited",
         "d8": "dropped inside call 1",
-        "d9": "found by no call",
+        "d9": "not found by any call",
     }
     assert [result.place for result in explained.results] == [(1, 1), (1, 2), (2, 1)]
-    assert "   3  call 2, rank 1  d7         relevant" in str(explained)
+    assert "   3  call 2, rank 1  d7      relevant" in str(explained)
 
 
 def test_what_was_found_but_not_read_says_so() -> None:
@@ -145,7 +145,7 @@ def test_a_piece_is_told_by_the_call_of_the_item_that_holds_it() -> None:
     assert [finding.detail.rpartition("; ")[2] or finding.detail for finding in explained.findings] == [
         "found by call 2, not read, cited",
         "found by call 1, read, not cited",
-        "found by no call",
+        "not found by any call",
     ]
 
 
@@ -182,7 +182,7 @@ def test_a_report_says_what_each_call_asked_for_and_which_added_nothing(tmp_path
     assert match is not None
     first, second = json.loads(match[1])["shown"].values()
     assert first["searches"] == [
-        [["why?", ""], ["why then?", "nothing new"], ["", "failed: timeout"], ["who?", "nothing came back"]]
+        [["why?", ""], ["why then?", "nothing new"], ["", "failed: timeout"], ["who?", "no results"]]
     ]
     assert second["searches"] == [[["why?", ""]]]
     rm.evaluate({"q": ["d1"]}, {"q": ["d1"]}, "recall").report(path)
@@ -191,12 +191,12 @@ def test_a_report_says_what_each_call_asked_for_and_which_added_nothing(tmp_path
 
 def test_unknown_contexts_raise_and_known_empty_ones_are_0() -> None:
     t = rm.Trajectories({"q": TWO_CALLS["q"], "r": rm.Trajectory(TWO_CALLS["q"].calls, context=(), citations=())})
-    with pytest.raises(ValueError, match=r"the context of 1 of 2 trajectories is unknown, .* query 'q'"):
+    with pytest.raises(ValueError, match=r"1 of 2 trajectories .*query 'q'.* no recorded context"):
         t.context()
-    with pytest.raises(ValueError, match="the citations of 1 of 2 trajectories are unknown"):
+    with pytest.raises(ValueError, match=r"1 of 2 trajectories .* no recorded citations"):
         t.cited()
     recorded = t.with_recorded("context")
-    assert repr(recorded) == "<Trajectories: 1 query, 2 calls, 0 failed; 1 with unknown context left out>"
+    assert repr(recorded) == "<Trajectories: 1 query, 2 calls, 0 failed; 1 with unknown context, excluded>"
     judged = recorded.judgments({"q": ["good"], "r": ["good"], "never asked": ["good"]})
     assert list(judged.qrels) == ["r"]
     assert means(judged, recorded.context(), "recall") == [0.0]
@@ -248,9 +248,7 @@ class TestSeveralTrajectoriesOfAQuestion:
         """Else the question would count as one for which nothing was retrieved."""
         t = rm.Trajectories({"a": [TWO_CALLS["q"], TWO_CALLS["q"]], "b": TWO_CALLS["q"]})
         for run in (t.union(), t.each_call().union(), pickle.loads(pickle.dumps(t.union()))):
-            with pytest.raises(
-                ValueError, match=r"question 'a' are rows of their own, such as 'a#1.*judgments\(qrels\)"
-            ):
+            with pytest.raises(ValueError, match=r"question 'a' is a row of its own, such as 'a#1.*judgments\(qrels\)"):
                 rm.evaluate({"a": ["good"], "b": ["good"]}, run, "recall")
         assert rm.evaluate({"b": ["good"]}, t.union(), "recall").means["recall"] == 1.0  # the others are not judged
 

@@ -108,9 +108,9 @@ def test_ceilings_of_what_should_be_low(tmp_path: Path, capsys: Out) -> None:
         )
     good, bad = ([str(tmp_path / "qrels.json"), str(tmp_path / f"{name}.json")] for name in ("good", "bad"))
     assert main(["evaluate", *good, "-m", "mrr", "--at-most", "leak@5=0"]) == 0
-    assert "leak@5 passed: 0 of 26 queries; up to 10.9% of new ones (95% sure)" in capsys.readouterr().out
+    assert "leak@5 passed: 0 of 26 queries, one-sided 95% upper bound 10.9%" in capsys.readouterr().out
     assert main(["evaluate", *bad, "-m", "mrr", "--at-most", "leak@5=0"]) == 1
-    assert "leak@5 above the ceiling: 1 of 26 queries; up to 17.0% of new ones" in capsys.readouterr().err
+    assert "leak@5 above the ceiling: 1 of 26 queries, one-sided 95% upper bound 17.0%" in capsys.readouterr().err
     assert main(["evaluate", *good, "-m", "mrr", "--at-most", "false_answer=0"]) == 1
     assert "false_answer not checked: every query has a relevant document" in capsys.readouterr().err
     for option, bound, advice in [

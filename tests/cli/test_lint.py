@@ -28,7 +28,7 @@ def test_it_prints_what_python_prints(files: list[str], capsys: pytest.CaptureFi
     queries, qrels, corpus, _ = files
     assert main(["lint", queries, qrels, "--corpus", corpus]) == 0
     expected = rm.EvaluationSet.from_dataset(Path(queries).parent).lint(rm.read_corpus(corpus))
-    in_options = str(expected).replace("runs=", "--run").replace(": .fixed() makes them", "")
+    in_options = str(expected).replace("runs=", "--run").replace(": .fixed() applies them", "")
     assert capsys.readouterr().out.split() == in_options.split()  # long sentences go on in a line of their own
     assert "duplicate_question" in str(expected)
 
@@ -54,8 +54,8 @@ def test_csv_and_json_have_a_row_per_finding(files: list[str], capsys: pytest.Ca
 def test_runs_are_named(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     main(["lint", *files[:2], "--run", f"bm25={files[3]}", "--format", "csv"])
     out = capsys.readouterr().out
-    assert " is found by bm25: it may have no answer" in out
-    assert " comes first in bm25, so it does not tell retrievers apart" in out
+    assert " is retrieved by bm25: possibly unanswerable" in out
+    assert " ranks first in bm25, so it does not discriminate" in out
 
 
 def test_a_saved_set_holds_the_texts_and_the_judgments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +69,7 @@ def test_a_saved_set_holds_the_texts_and_the_judgments(tmp_path: Path, capsys: p
     assert main(["lint", saved, saved, "--corpus", folder]) == 0
     out = capsys.readouterr().out
     assert (
-        out.split() == str(quoted.lint(folder)).replace("runs=", "--run").replace(": .fixed() makes them", "").split()
+        out.split() == str(quoted.lint(folder)).replace("runs=", "--run").replace(": .fixed() applies them", "").split()
     )
     assert "q1" in out
     rm.EvaluationSet({1: "why?", 2: "when?"}, {1: ["d1"], 2: ["d1"]}).save(tmp_path / "numbers.json")

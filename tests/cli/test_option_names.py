@@ -147,7 +147,7 @@ def test_judgments_by_source_name_the_option_that_turns_clusters_off(capsys: pyt
     chunks = [rm.Retrieved("c", "x" * 200, f"page {n}", 0) for n in range(20)]
     rm.write_run({f"q{n}": [chunks[n // 2]] for n in range(40)}, "chunks.jsonl")
     assert main(["evaluate", "spans.jsonl", "chunks.jsonl", "-m", "recall"]) == 0
-    assert "--clusters none turns that off" in capsys.readouterr().out
+    assert "--clusters none disables" in capsys.readouterr().out
 
 
 def test_an_unknown_metric_is_one_whatever_is_saved_and_read(capsys: pytest.CaptureFixture[str]) -> None:

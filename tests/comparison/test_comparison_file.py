@@ -20,7 +20,7 @@ def test_a_comparison(tmp_path: Any, judged_run: Any) -> None:
     try:
         comparison = rm.compare(qrels, runs, ["mrr", "recall@3"])
     except ValueError as error:
-        assume("nothing can be decided on this data" not in str(error))
+        assume("no system retrieved a judged document" not in str(error))
         raise
     comparison.save(tmp_path / "comparison.json")
     loaded = rm.load(tmp_path / "comparison.json")

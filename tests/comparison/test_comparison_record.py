@@ -28,7 +28,7 @@ def test_clustered_intervals_are_those_of_the_evaluations() -> None:
 def test_means_are_over_the_queries_that_every_system_has() -> None:
     qrels, runs = systems({"a": [1, 2, 1, 2], "b": [1, 1, 1, 1]})
     del runs["b"]["q3"]
-    with pytest.warns(rm.RetrievalWarning, match="^b: nothing was retrieved for 1 of 4 judged queries"):
+    with pytest.warns(rm.RetrievalWarning, match="^b: 1 of 4 judged queries"):
         comparison = rm.compare(qrels, runs, "mrr", rules="trec_eval")
     assert comparison.n["mrr"] == 3
     assert comparison.means["mrr"] == {"a": pytest.approx(2.5 / 3), "b": 1}

@@ -25,7 +25,7 @@ def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comp
     assert 'class="gain"' in text
     assert re.search(r"▼ 0[.]\d{3}</span>", text)
     assert "2 other pairs" in text
-    assert "What the columns mean" in text
+    assert "Column definitions" in text
     failed = text[text.index("<h2>Failures") : text.index("<h2>Ranking")]
     for evaluation in comparison.evaluations.values():
         worst = evaluation.worst("mrr@10")

@@ -22,7 +22,7 @@ def test_a_system_that_is_judged_less_is_named_first_and_warned_of() -> None:
 def test_judgments_of_relevant_documents_alone_warn_of_nothing() -> None:
     qrels = {f"q{number}": ["d"] for number in range(20)}
     runs = {"good": {query: ["d", "x"] for query in qrels}, "bad": {query: ["x", "y"] for query in qrels}}
-    with pytest.warns(rm.RetrievalWarning, match="bad: none of the retrieved documents is judged") as caught:
+    with pytest.warns(rm.RetrievalWarning, match="bad: no retrieved document is judged") as caught:
         comparison = rm.compare(qrels, runs, "mrr")
     assert len(caught) == 1
     assert "coverage differs" not in str(comparison)

@@ -16,7 +16,7 @@ def kinds_of_documents() -> dict[Any, dict[str, str]]:
     for query, grades in ADA_GRADES.items():
         for document in grades:
             length = "long" if document in {"d6", "d7"} else "short"
-            kinds[query, document] = {"length": length, "found by": "bm25 alone"}
+            kinds[query, document] = {"length": length, "found by": "bm25 only"}
     return kinds
 
 

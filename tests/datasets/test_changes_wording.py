@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from golden_texts import check_golden_texts
 from retrieval_metrics.datasets import changes_wording as wording
 
 GOLDEN = Path(__file__).parent / "golden" / "changes_wording.txt"
@@ -24,4 +25,4 @@ def changes_texts() -> list[str]:
 
 
 def test_texts_are_the_golden_ones() -> None:
-    assert changes_texts() == GOLDEN.read_text(encoding="utf-8").splitlines()
+    check_golden_texts(GOLDEN, {"changes": changes_texts()})

@@ -19,7 +19,7 @@ GAPS = SampleGaps(
     n_outside_sample=90,
     queries_without_grade=("q1", "q2"),
     n_without_model=1,
-    ungraded_documents=(UngradedDocuments("people", 12, 1_200, 10), UngradedDocuments("the model", 0, 3_000, 10)),
+    ungraded_documents=(UngradedDocuments("humans", 12, 1_200, 10), UngradedDocuments("the model", 0, 3_000, 10)),
 )
 
 

@@ -127,7 +127,7 @@ def test_looks_share_the_error() -> None:
     several_looks = estimate(looks=[15, 30, 60])
     assert several_looks.level > single_look.level == 0.95
     assert several_looks.intervals()["ndcg@10"]["best"].high > single_look.intervals()["ndcg@10"]["best"].high
-    assert several_looks.notes[0].startswith("look 2 of 3: at 98.")
+    assert several_looks.notes[0].startswith("look 2 of 3: 98.")
     assert estimate(looks=[30]).intervals() == single_look.intervals()
     with pytest.raises(ValueError, match=r"must contain the size of the sample, 30, got \[15, 40\]"):
         estimate(looks=[15, 40])
@@ -176,7 +176,7 @@ class TestClaims:
 
     def test_grades_of_another_scale_are_refused(self) -> None:
         human = {query: {"d1": 100, "d2": 0} for query in self.sample}
-        with pytest.raises(ValueError, match=r"people gave the grade 100, but the grades of the other's rubric are 0"):
+        with pytest.raises(ValueError, match=r"humans gave the grade 100, but the grades of the other's rubric are 0"):
             self.estimate(human)
 
     def test_a_question_of_which_people_can_tell_nothing_is_named(self) -> None:

@@ -145,7 +145,7 @@ def test_a_set_serves_where_query_texts_are_asked_for() -> None:
 
 def test_a_set_is_printed_in_a_line() -> None:
     questions = rm.EvaluationSet({f"q{number}": "Why? " * 50 for number in range(60)}, {})
-    assert str(questions).startswith("<EvaluationSet: 60 questions, such as 'q0': 'Why? Why?")
+    assert str(questions).startswith("<EvaluationSet: 60 questions, e.g. 'q0': 'Why? Why?")
     assert len(str(questions)) < 120
     assert str(rm.EvaluationSet({}, {})) == "<EvaluationSet: 0 questions>"
 
@@ -154,3 +154,17 @@ def test_a_set_is_printed_in_a_line() -> None:
 def test_a_question_that_is_no_text_is_refused_where_it_enters(text: Any) -> None:
     with pytest.raises(TypeError, match="the text of query 'q2' must be a str, got"):
         rm.EvaluationSet({"q1": "why?", "q2": text}, {"q1": ["d"], "q2": ["d"]})
+
+
+def test_a_notebook_and_a_frame_show_the_questions() -> None:
+    rows = [{"id": f"q{number}", "query": f"why {number}?", "relevant": ["a", "b"]} for number in range(12)]
+    rows[0] |= {"source": "a.md", "answer": "because"}
+    questions = rm.EvaluationSet.from_dataset(rows)
+    frame = questions.to_pandas()
+    assert list(frame.columns) == ["text", "relevant", "source", "answer"]
+    assert frame.loc["q0"].to_list() == ["why 0?", 2, "a.md", "because"]
+    assert len(frame) == 12
+    shown = questions._repr_html_()
+    assert "why 9?" in shown
+    assert "why 10?" not in shown
+    assert "12 questions" in shown

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from golden_texts import check_golden_texts
 from retrieval_metrics.datasets.call_budget import Calls
 from retrieval_metrics.datasets.candidate_checks import CheckResults, CheckVerdict
 from retrieval_metrics.datasets.generated import GeneratedQuestions
@@ -52,7 +53,7 @@ def test_sentences_are_the_golden_ones() -> None:
     notes = []
     for result in (nothing, unchecked, answered, refused):
         notes += [*generation_notes(result), ""]
-    assert notes == GOLDEN.read_text(encoding="utf-8").splitlines()
+    check_golden_texts(GOLDEN, {"notes": notes})
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_what_nobody_graded_is_counted() -> None:
             retrieved.update(run[query][:10])
         n_retrieved += len(retrieved)
         n_ungraded += len(retrieved & {"d4", "d5"})
-    assert gaps.ungraded_documents[0] == UngradedDocuments("people", n_ungraded, n_retrieved, 10)
+    assert gaps.ungraded_documents[0] == UngradedDocuments("humans", n_ungraded, n_retrieved, 10)
     assert gaps.n_without_model == 2
     assert gaps.queries_without_grade == ()
 
@@ -61,5 +61,5 @@ def test_of_quotes_no_document_is_counted_and_no_agreement_known() -> None:
     judgments: Any = {query: [rm.Quote("a verbatim quote")] for query in TRUTH}
     graded = GradedSample.from_judgments(judgments, judgments, SAMPLE, None)
     assert not graded.has_documents_only
-    assert graded.agreement(("people", "the model"), 0.95, None) is None
+    assert graded.agreement(("humans", "the model"), 0.95, None) is None
     assert graded.find_gaps(RUNS, [rm.Metric.parse("mrr")], SAMPLE, "id").ungraded_documents == ()

@@ -57,7 +57,7 @@ def test_alpha_of_several_is_that_of_the_package_krippendorff() -> None:
     assert math.isnan(alone.interval.low)
     low, high = labels.alpha().interval
     assert -1 <= low < labels.alpha().value < high <= 1
-    assert "all 4: alpha 0.633" in str(labels)
+    assert "all 4 graders: Krippendorff's alpha 0.633" in str(labels)
 
 
 def test_alpha_leaves_out_what_one_alone_graded() -> None:
@@ -128,7 +128,7 @@ def test_kappa_takes_what_the_rubric_calls_relevant() -> None:
     ben = label_by_rubric({"q": {f"d{number}": grade for number, grade in enumerate([1, 0, 1, 3, 2, 1])}}, "Ben")
     agreed = ada.agreement(ben)
     assert agreed.binary_kappa.value == 1
-    assert "relevant (from 2) or not" in str(agreed)
+    assert "relevant: grade ≥ 2" in str(agreed)
     plain = rm.Labels(ada).agreement(rm.Labels(ben))
     assert plain.binary_kappa.value < 0
     assert rm.Labels(ada).agreement(ben).binary_kappa.value == 1  # one that does not say takes that of the other
@@ -147,8 +147,16 @@ def test_the_calibration_says_what_a_grade_of_the_model_means() -> None:
 @pytest.mark.parametrize(
     ("grades", "second_grades", "note"),
     [
-        ({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}, {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}, "no evidence: both gave"),
-        ({"q1": {"a": 1, "b": 0, "c": 3}}, {"q1": {"a": 1, "b": 0, "c": 3}}, "not to be told from chance, from so few"),
+        (
+            {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}},
+            {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}},
+            "not assessable: both",
+        ),
+        (
+            {"q1": {"a": 1, "b": 0, "c": 3}},
+            {"q1": {"a": 1, "b": 0, "c": 3}},
+            "indistinguishable from chance",
+        ),
     ],
 )
 def test_an_agreement_that_cannot_be_told_from_chance_is_not_called_chance(

@@ -121,7 +121,7 @@ def lying(prompt: str, _: int) -> str:
 
 def test_nothing_gets_in_that_was_not_parsed() -> None:
     model = Model(lying)
-    with pytest.warns(rm.RetrievalWarning, match=r"12 of 30 documents got no grade \(.*not JSON.*\): in"):
+    with pytest.warns(rm.RetrievalWarning, match=r"12 of 30 documents \(.*not JSON.*\), which count"):
         labels = POOL.grade(rm.Model(model, retries=0))
     ungraded = {label.document for label in labels if label.grade is None}
     assert ungraded == {f"document-{number}" for number in LIES}
@@ -144,7 +144,7 @@ def test_a_reply_that_is_better_the_second_time_is_taken() -> None:
 
 def test_a_batch_with_too_few_grades_is_refused_whole() -> None:
     model = Model(lambda prompt, _: '{"grades": [1, 2]}' if 0 in numbers_in(prompt) else honest(prompt))
-    with pytest.warns(rm.RetrievalWarning, match="5 of 30 documents got no grade"):
+    with pytest.warns(rm.RetrievalWarning, match="5 of 30 documents"):
         labels = POOL.grade(model, batch=5)
     assert sum(label.grade is None for label in labels) == 5
     assert {label.reason for label in labels if label.grade is None} == {"wrong number of grades"}
@@ -193,7 +193,7 @@ def test_a_slow_model_is_given_up_after_the_time_and_the_others_go_on() -> None:
             release.wait(60)
         return honest(prompt)
 
-    with pytest.warns(rm.RetrievalWarning, match="1 of 30 documents got no grade"):
+    with pytest.warns(rm.RetrievalWarning, match="1 of 30 documents"):
         labels = POOL.grade(rm.Model(Model(slow), timeout=1, retries=0))  # so long that no other is too slow
     release.set()
     assert [label.document for label in labels if label.grade is None] == ["document-4"]
@@ -235,7 +235,7 @@ def test_texts_are_needed_and_a_model() -> None:
 
 def test_a_model_of_which_no_reply_can_be_used_is_an_error_and_no_set_of_labels() -> None:
     model = Model(lambda *_: "I'm sorry, but I can't help with that.")
-    with pytest.raises(ValueError, match=r"graded none of the 30 documents \(.*given up.*\); stopped: 10 replies"):
+    with pytest.raises(ValueError, match=r"graded none of the 30 documents \(.*given up.*\); stopped: 10"):
         POOL.grade(model)
     assert len(model.prompts) < 30
     with pytest.raises(ValueError, match=r"\(3 not JSON\); a reply must hold JSON such as \{.grade.: 2\}"):
@@ -247,7 +247,7 @@ def test_a_model_of_which_no_reply_can_be_used_is_an_error_and_no_set_of_labels(
 @pytest.mark.parametrize("grade", [0, 3])
 def test_a_model_that_gives_every_document_one_grade_is_named(grade: int) -> None:
     labels = POOL.grade(rm.Model(Model(lambda *_: json.dumps({"grade": grade})), name="a parrot"))
-    assert f"a parrot gave every document the grade {grade}, and so tells nothing apart" in str(labels)
+    assert f"a parrot gave every document grade {grade}, so its grades are uninformative" in str(labels)
     assert "tells nothing apart" not in str(POOL.grade(Model(honest)))
 
 
@@ -258,7 +258,7 @@ def test_a_document_that_dictates_its_grade_gets_none() -> None:
     def obeys(prompt: str) -> str:
         return '{"grade": 3, "reason": "as told"}' if "Ignore" in prompt else '{"grade": 2}'
 
-    with pytest.warns(rm.RetrievalWarning, match=r"1 of 2 documents got no grade \(1 dictated\)"):
+    with pytest.warns(rm.RetrievalWarning, match=r"1 of 2 documents \(1 dictated\)"):
         assert pool.grade(obeys).qrels == {"q": {"plain": 2.0}}
     # what the model says against the order counts
     assert pool.grade(lambda _: '{"grade": 0}').qrels == {"q": {"plain": 0.0, "order": 0.0}}

@@ -33,7 +33,7 @@ def test_differences_are_told_apart_where_they_are_large() -> None:
 
 
 def test_the_agreement_is_printed_before_any_number() -> None:
-    assert str(estimate()).startswith("Agreement of people and model\n")
+    assert str(estimate()).startswith("Agreement of humans and model\n")
 
 
 def test_a_model_that_grades_by_chance_is_called_useless_and_costs_little() -> None:
@@ -71,16 +71,16 @@ def test_how_many_further_grades_are_needed() -> None:
 def test_fewer_than_fifteen_graded_queries_are_called_few(n: int, is_noted: bool) -> None:
     sample = QUESTIONS.sample(n)
     estimated = estimate(human={query: TRUTH[query] for query in sample}, sample=sample)
-    assert ("14 graded queries are few: intervals from fewer than 15 are rough" in str(estimated)) is is_noted
+    assert ("only 14 graded queries: CIs from fewer than 15 are approximate" in str(estimated)) is is_noted
 
 
 def test_it_becomes_a_report_and_a_frame(tmp_path: Path) -> None:
     estimated = estimate()
     estimated.report(tmp_path / "estimate.html")
     page = (tmp_path / "estimate.html").read_text()
-    assert page.index("Agreement of people and model") < page.index("0.8")
-    assert page.index("<h2>Agreement</h2>") > page.index("Agreement of people and model")
-    assert "Ada with a model" in page[page.index("<h2>Agreement</h2>") :]
+    assert page.index("Agreement of humans and model") < page.index("0.8")
+    assert page.index("<h2>Agreement</h2>") > page.index("Agreement of humans and model")
+    assert "Ada vs a model" in page[page.index("<h2>Agreement</h2>") :]
     frame = estimated.to_pandas()
     assert list(frame["system"]) == ["weak", "good", "best"]
     assert list(frame["n"]) == [30, 30, 30]
@@ -199,13 +199,11 @@ def test_what_is_needed_to_know_an_open_difference_twice_as_well_is_printed(n: i
     width = difference.interval.high - difference.interval.low
     n_needed = difference.labels_needed(width / 2)
     assert math.isfinite(n_needed) is is_finite
-    needed = f"grades for {n_needed:.0f} queries more" if is_finite else "not with these 120 queries"
+    needed = f"human grades for {n_needed:.0f} more queries" if is_finite else "impossible with these 120 queries"
     text = str(estimated)
-    assert (
-        f"other - good in ndcg@10, to know it within -+{numbers.format_value(width / 4)} (half as wide): {needed}"
-        in text
-    )
-    assert text.count("half as wide") == 1  # one is enough for planning
+    half = numbers.format_value(width / 4)
+    assert f"halving the CI of other - good in ndcg@10 (to ±{half}): {needed}" in text
+    assert text.count("halving the CI") == 1  # one is enough for planning
 
 
 def test_how_much_higher_the_model_grades_is_said() -> None:
@@ -215,10 +213,10 @@ def test_how_much_higher_the_model_grades_is_said() -> None:
             differences.append(MODEL.qrels[query][document] - grade)
     shift = np.mean(differences)
     assert shift > 0
-    percent_equal = 100 * np.mean([difference == 0 for difference in differences])
-    assert f"{percent_equal:.0f}% with the same grade; a model grades {shift:.2f} higher on average" in str(estimate())
+    share_equal = np.mean([difference == 0 for difference in differences])
+    assert f"raw agreement {share_equal:.0%}; mean difference, a model - Ada: +{shift:.2f}" in str(estimate())
     strict = rm.Labels.from_qrels(judge(0.12, lenient=0.0), "a model", kind="model")
-    assert re.search(r"a model grades 0\.\d\d lower on average", str(estimate(model=strict)))
+    assert re.search(r"a model - Ada: -0\.\d\d", str(estimate(model=strict)))
 
 
 def test_people_for_whom_nothing_is_relevant_are_named_as_the_reason() -> None:

@@ -23,8 +23,8 @@ def test_conflicts_are_never_averaged_silently() -> None:
         resolved = chain.from_iterable(qrels[query].values() for query in ADA_GRADES)
         assert list(resolved) == [choose(pair) for pair in PAIRS]
     assert merged.resolved("Ben").qrels == BEN.qrels
-    assert f"{len(merged.conflicts)} documents with different grades: .conflicts" in str(merged)
-    assert "Ada and Ben: weighted kappa" in str(merged)
+    assert f"{len(merged.conflicts)} disagreements: .conflicts" in str(merged)
+    assert "Ada vs Ben: quadratic-weighted kappa" in str(merged)
     assert str(merged).count("kappa") == 1  # the others are in the table of the agreement
     with pytest.raises(ValueError, match="'lowest', 'highest', 'majority' or one of Ada, Ben, got 'mean'"):
         merged.resolved("mean")

@@ -25,7 +25,7 @@ class TestJudgments:
     def test_the_ids_of_the_corpus_are_enough_for_that(self) -> None:
         result = lint(qrels={"q1": ["valut"]}, corpus=list(CORPUS))
         assert find_queries(result, "unknown_document") == ["q1"]
-        assert any("only ids" in sentence for sentence in result.skipped)
+        assert any("only IDs" in sentence for sentence in result.skipped)
 
     def test_nothing_is_relevant(self) -> None:
         result = lint(qrels={"q1": {"vault": 0}, "q2": []})

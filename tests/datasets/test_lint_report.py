@@ -35,7 +35,7 @@ class TestResult:
         assert str(result).startswith("3 questions, 0 findings")
 
     def test_a_name_that_does_not_exist_is_an_error(self) -> None:
-        with pytest.raises(ValueError, match="there is no finding 'typo'"):
+        with pytest.raises(ValueError, match="unknown finding 'typo'"):
             lint().named("typo")
 
     def test_what_is_given_is_not_changed(self) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import retrieval_metrics as rm
+from golden_texts import check_golden_texts
 from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.lint_report import FINDING_KINDS, LintFinding
 
@@ -86,8 +87,7 @@ SENTENCES = [
 
 
 def test_sentences_are_the_golden_ones() -> None:
-    expected = GOLDEN.read_text(encoding="utf-8").splitlines()
-    assert expected == SENTENCES
+    check_golden_texts(GOLDEN, {"lint": SENTENCES})
 
 
 def test_every_finding_has_a_sentence_or_several() -> None:

@@ -18,7 +18,7 @@ def test_a_lie_is_told_and_asked_for_once_more() -> None:
         ANSWERS,
     )
     assert len(generate_one(model)) == 1
-    assert "does not stand there" in model.prompts[1]
+    assert "is not in the passage" in model.prompts[1]
     stubborn = generate_one(Told(("Write one question", {**NIGHT, "quotes": ["opened at noon by the duty officer"]})))
     assert len(stubborn) == 0
     assert {*stubborn.reasons} == {"quote not found"}

@@ -77,7 +77,7 @@ def test_a_reply_that_cannot_be_used_is_rejected_by_reason(reply: Any, reason: s
     generated = generate_one(model)
     assert len(generated) == 0
     assert {*generated.reasons} == {reason}
-    assert "every passage has been asked about 3 times" in (generated.stop_reason or "")
+    assert "every passage was tried 3 times" in (generated.stop_reason or "")
 
 
 def test_sentences_are_verbatim_by_construction() -> None:
@@ -163,4 +163,4 @@ class TestForm:
         )
         generated = generate_one(model, checks=("answers",))
         assert generated.questions.answers == {}
-        assert "1 were left out" in str(generated)
+        assert "1 answer omitted" in str(generated)

@@ -26,9 +26,9 @@ def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> 
     assert len(rm.pool(QUESTIONS, RUNS, CORPUS, depth=2, judged=True)) == 6
     assert len(rm.pool(QUERIES, RUNS, CORPUS, depth=2)) == 6
     text = str(pool)
-    assert text.startswith("5 documents to grade, of 2 queries")
-    assert "dense alone     2" in text
-    assert "1 more are judged and were left out" in text
+    assert text.startswith("5 documents to grade, 2 queries")
+    assert "dense only      2" in text
+    assert "1 already judged, excluded" in text
 
 
 def test_documents_without_an_id_are_refused_and_not_taken_for_one() -> None:

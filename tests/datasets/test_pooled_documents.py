@@ -6,7 +6,7 @@ from vault_runs import CORPUS, QUERIES, RUNS
 
 def test_kinds_say_by_whom_a_passage_was_found_and_how_like_the_question_it_is() -> None:
     kinds = rm.pool(QUERIES, RUNS, CORPUS, depth=3).kinds
-    assert kinds["q1", "b"]["found by"] == "bm25 alone"
+    assert kinds["q1", "b"]["found by"] == "bm25 only"
     assert kinds["q1", "a"]["found by"] == "bm25 and dense"
     assert kinds["q1", "a"]["best rank"] == "1 to 3"
     assert kinds["q2", "b"]["length"].startswith("over ")

@@ -45,7 +45,7 @@ class TestStatus:
 
     def test_split_labels_are_said_to_favour_long_chunks(self) -> None:
         labels: dict[str, list[Any]] = {"q": [chunk.id for chunk in cut(50)]}
-        assert "compare chunkings by coverage@2000chars" in str(rm.relabel(labels, cut(50), cut(30, name="n")))
+        assert "compare by coverage@2000chars" in str(rm.relabel(labels, cut(50), cut(30, name="n")))
         assert "coverage" not in str(rm.relabel(labels, cut(50), cut(50, name="n")))
 
     @pytest.mark.parametrize(("n_split", "is_noted"), [(0, False), (1, False), (2, True)])
@@ -74,7 +74,7 @@ class TestStatus:
         result = rm.relabel({"q": ["c20"]}, cut(20), new)
         assert (result.labels[0].status, result.labels[0].coverage) == ("lost", 0.75)
         assert list(result.qrels["q"]) == [Span("s", 20, 40)]
-        assert "lost: 'c20' of query 'q', 75% held" in str(result)
+        assert "lost: 'c20' of query 'q', 75% covered" in str(result)
 
     def test_exactly_the_share_is_enough(self) -> None:
         for end, status, coverage in ((36, "moved", 0.8), (35, "lost", 0.75)):
@@ -88,7 +88,7 @@ class TestStatus:
         result = rm.relabel({"q": ["nobody", "c20"]}, cut(20), cut(20))
         assert result.qrels["q"] == {"nobody": 1, Span("s", 20, 40): 1}
         assert result.counts == {"kept": 1, "moved": 0, "split": 0, "merged": 0, "lost": 1}
-        assert "'nobody' of query 'q', 0% held; its position is unknown, so it stays an id" in str(result)
+        assert "'nobody' of query 'q', 0% covered; position unknown, kept as an ID" in str(result)
 
     def test_an_edited_source_is_not_matched_by_its_offsets(self) -> None:
         assert relabel_one("c20", cut(20), cut(20, text=LETTERS[1:] + "x")).status == "lost"
@@ -146,8 +146,8 @@ class TestJudgments:
         result = rm.relabel({"q": ["c0", "nobody"]}, cut(20), cut(20))
         console = Console(file=StringIO(), width=100)
         console.print(result)
-        assert "kept: the same chunk has the same id" in console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
-        assert "| kept: the same chunk has the same id | 1 |" in result.to_markdown()
+        assert "kept: same chunk, same ID" in console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
+        assert "| kept: same chunk, same ID | 1 |" in result.to_markdown()
         frame = result.to_pandas()
         assert list(frame.columns) == ["query", "old_id", "status", "span", "new_ids", "coverage"]
         assert frame["status"].tolist() == ["kept", "lost"]

@@ -46,7 +46,7 @@ def test_another_model_does_not_find_the_replies_of_the_first(tmp_path: Path) ->
 
 
 def test_a_cache_needs_the_name_of_the_model(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="a cache needs the name of the model"):
+    with pytest.raises(ValueError, match="cache= requires name="):
         LlmClient(rm.Model(lambda prompt: prompt, cache=tmp_path / "replies.jsonl"))
     LlmClient(rm.Model(lambda prompt: prompt, cache=tmp_path / "replies.jsonl", name="echo"))
 

@@ -85,9 +85,9 @@ def test_where_bm25_finds_too_little_for_too_many_it_says_so_and_reports_none_of
     many = lint_tools(30)
     assert len(few.named("unanswered")) == 9
     assert not many.named("unanswered")
-    assert any("hardly finds what is relevant to 30 of 40: they use other words" in note for note in many.skipped)
-    (note,) = [note for note in many.skipped if "suspected most are" in note]
-    named_queries = set(note.partition("suspected most are ")[2].removesuffix(" and 10 more").split(", "))
+    assert any("barely finds the relevant passages of 30 of 40, probably" in note for note in many.skipped)
+    (note,) = [note for note in many.skipped if "prime suspects" in note]
+    named_queries = set(note.partition("prime suspects: ")[2].removesuffix(" and 10 more").split(", "))
     assert len(named_queries) == 20
     assert named_queries <= {repr(query) for query in list(many.questions.queries)[:30]}
 

@@ -30,7 +30,7 @@ def test_a_rubric_says_from_which_grade_a_document_is_relevant(tmp_path: Path) -
     assert rm.evaluate(questions, run, "mrr").means["mrr"] == pytest.approx(5 / 12)
     comparison = rm.compare(labels.qrels, {"one": run, "other": {"q": ["d3"], "r": ["d1"]}}, "mrr")
     assert comparison.difference("mrr", "other", "one").mean == pytest.approx(7 / 12)
-    assert "relevant: from grade 2" in str(labels)
+    assert "relevant: grade ≥ 2" in str(labels)
 
 
 def test_grades_that_are_not_on_the_scale_are_refused(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_strata_are_drawn_in_proportion_and_at_least_twice() -> None:
     small = QUESTIONS.sample(8, KINDS)
     assert Counter(KINDS[query] for query in small) == {"rare": 2, "common": 6}
     assert {KINDS[query]: small.probabilities[query] for query in small} == {"rare": 2 / 6, "common": 6 / 54}
-    assert "rare         3   6" in str(sample)
+    assert "rare           3   6" in str(sample)
 
 
 def test_strata_may_be_an_entry_of_where_questions_come_from() -> None:
@@ -46,9 +46,9 @@ def test_strata_may_be_an_entry_of_where_questions_come_from() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ({"n": 61}, "61 queries cannot be drawn from 60"),
+        ({"n": 61}, "at most 60, the number of queries, got 61"),
         ({"n": 0}, "positive integer"),
-        ({"n": 3, "strata": KINDS}, "2 strata need at least 4"),
+        ({"n": 3, "strata": KINDS}, "n must be at least 4, 2 for each of 2 strata"),
         ({"n": 30, "strata": {**KINDS, "q0": "alone"}}, "stratum 'alone' has a single query, 'q0'"),
         ({"n": 30, "strata": {"q0": "x"}}, "59 queries have no stratum, for example 'q1'"),
     ],

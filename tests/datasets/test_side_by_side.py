@@ -34,4 +34,4 @@ def test_no_more_queries_are_shown_than_asked_for(tmp_path: Path) -> None:
     rm.changes(before, after, "rbo").report(path, n=2)
     page = path.read_text()
     assert page.count('<details class="query"') == 2
-    assert "3 queries more changed less" in page
+    assert "3 more queries changed less" in page

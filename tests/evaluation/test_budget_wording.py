@@ -1,110 +1,53 @@
-"""What is said of budgets that are not filled, and of unequal texts and depths."""
+"""The sentences about budgets that are not filled, and about unequal texts and depths, are in the golden file."""
 
-import pytest
+from pathlib import Path
 
 import retrieval_metrics as rm
+from golden_texts import check_golden_texts
 from retrieval_metrics.evaluation import budget_wording as wording
 from retrieval_metrics.evaluation.unequal_cutoffs import UnequalDepth, UnequalText
 from retrieval_metrics.types import BudgetFill, BudgetUse
+
+GOLDEN = Path(__file__).parent / "golden" / "budget_wording.txt"
 
 FULL = BudgetFill(fill_rate=0.98, n_unfilled=0, n=30, mean_results=20.0, results_to_fill=20)
 SHORT = BudgetFill(fill_rate=0.15, n_unfilled=30, n=30, mean_results=3.0, results_to_fill=20)
 TOO_LONG = BudgetFill(fill_rate=0.0, n_unfilled=0, n=30, mean_results=3.0, results_to_fill=1)
 
 
-@pytest.mark.parametrize(
-    ("fill", "text"),
-    [
-        (FULL, "filled to 98% on average"),
-        (
-            SHORT,
-            "filled to 15% on average; 30 of 30 rankings end before 90%, about 20 results instead of 3 would fill it",
-        ),
-        (TOO_LONG, "filled to 0% on average; the next result does not fit"),
-    ],
-)
-def test_how_far_a_budget_is_filled(fill: BudgetFill, text: str) -> None:
-    assert str(fill) == text
+def use_budget(systems: dict[str, BudgetFill], common_budget: rm.Budget | None = None) -> BudgetUse:
+    return BudgetUse(rm.Budget(2000, "chars"), ("recall@2000chars",), systems, common_budget)
 
 
-@pytest.mark.parametrize(
-    ("systems", "common_budget", "sentences"),
-    [
-        ({"a": FULL, "b": FULL}, None, []),
-        (
-            {"small": SHORT, "big": FULL},
-            None,
-            [
-                (
-                    "The budget of 2,000 characters is not filled: small fills 15% of it, because the ranking ends. "
-                    "Retrieve about 20 results of small instead of 3."
-                )
-            ],
-        ),
-        (
-            {"small": SHORT, "tiny": SHORT},
-            rm.Budget(900, "chars"),
-            [
-                (
-                    "The budget of 2,000 characters is not filled: small fills 15% of it and tiny fills 15% of it, "
-                    "because the ranking ends. Retrieve about 20 results of small instead of 3 and about 20 results of "
-                    "tiny instead of 3, or compare at a budget that all fill, such as 900chars."
-                )
-            ],
-        ),
-        (
-            {"small": FULL, "big": TOO_LONG},
-            None,
-            [
-                (
-                    "The budget of 2,000 characters is too small for some results: big fills 0% of it, because the "
-                    "next result does not fit. Choose a larger budget."
-                )
-            ],
-        ),
-    ],
-)
-def test_systems_that_do_not_fill_a_budget(
-    systems: dict[str, BudgetFill], common_budget: rm.Budget | None, sentences: list[str]
-) -> None:
-    use = BudgetUse(rm.Budget(2000, "chars"), ("recall@2000chars",), systems, common_budget)
-    assert use.sentences == sentences
+def make_unequal_text(k: int, fair_metric: str | None, suggested_metric: rm.Metric | None) -> UnequalText:
+    return UnequalText(k, "small", "big", 300.0, 3000.0, fair_metric, suggested_metric)
 
 
-@pytest.mark.parametrize(
-    ("k", "fair_metric", "suggested_metric", "results", "advice"),
-    [
-        (3, "map@900chars", None, "first 3 results", "map@900chars compares equal ones"),
-        (
-            3,
-            None,
-            rm.Metric.parse("recall@900chars"),
-            "first 3 results",
-            "a budget such as recall@900chars compares equal ones",
-        ),
-        (1, None, None, "first result", "retrieve more results of small, and compare at a budget of characters"),
-    ],
-)
-def test_unequal_text(
-    k: int, fair_metric: str | None, suggested_metric: rm.Metric | None, results: str, advice: str
-) -> None:
-    unequal = UnequalText(k, "small", "big", 300.0, 3000.0, fair_metric, suggested_metric)
-    assert wording.format_unequal_text(unequal) == (
-        f"The {results} of big hold 3,000 characters on average, those of small 300, so @{k} compares unequal amounts "
-        f"of text; {advice}."
-    )
+def make_texts() -> dict[str, list[str]]:
+    unequal_texts = [
+        make_unequal_text(3, "map@900chars", None),
+        make_unequal_text(3, None, rm.Metric.parse("recall@900chars")),
+        make_unequal_text(1, None, None),
+    ]
+    unequal_depths = [
+        UnequalDepth("cut", "deep", 20, 100, {"recall@50": 50}),
+        UnequalDepth("cut", "deep", 1, 100, {"recall@50": 50, "ndcg@100": 100}),
+    ]
+    return {
+        "fill": [str(FULL), str(SHORT), str(TOO_LONG)],
+        "systems": [
+            *use_budget({"small": SHORT, "big": FULL}).sentences,
+            *use_budget({"small": SHORT, "tiny": SHORT}, rm.Budget(900, "chars")).sentences,
+            *use_budget({"small": FULL, "big": TOO_LONG}).sentences,
+        ],
+        "unequal text": list(map(wording.format_unequal_text, unequal_texts)),
+        "unequal depth": list(map(wording.format_unequal_depth, unequal_depths)),
+    }
 
 
-@pytest.mark.parametrize(
-    ("cutoffs", "text"),
-    [
-        ({"recall@50": 50}, "recall@50 compares unequal depths; retrieve 50 results with each"),
-        (
-            {"recall@50": 50, "ndcg@100": 100},
-            "recall@50 and ndcg@100 compare unequal depths; retrieve 100 results with each",
-        ),
-    ],
-)
-def test_unequal_depth(cutoffs: dict[str, int], text: str) -> None:
-    unequal = UnequalDepth("cut", "deep", 20, 100, cutoffs)
-    assert wording.format_unequal_depth(unequal) == f"cut is 20 deep and deep 100, so {text}, or compare at @20."
+def test_texts_are_the_golden_ones() -> None:
+    check_golden_texts(GOLDEN, make_texts())
+
+
+def test_a_budget_that_all_fill_needs_no_sentence() -> None:
+    assert use_budget({"a": FULL, "b": FULL}).sentences == []

@@ -1,10 +1,10 @@
-"""What is said of each kind of data that is probably wrong."""
+"""The warnings about data that are probably wrong are what the golden file holds."""
 
 from collections import Counter
-
-import pytest
+from pathlib import Path
 
 import retrieval_metrics as rm
+from golden_texts import check_golden_texts
 from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, UnlocatedItems
 from retrieval_metrics.evaluation.id_mismatch import (
@@ -18,173 +18,78 @@ from retrieval_metrics.evaluation.id_mismatch import (
     SpellingDifference,
 )
 from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
-from retrieval_metrics.matching.judged_columns import Unlocated, UnlocatedReason
+from retrieval_metrics.matching.judged_columns import Unlocated
+
+GOLDEN = Path(__file__).parent / "golden" / "data_warning_wording.txt"
+
+REMEDIES: list[IdRemedy | None] = [
+    None,
+    OtherQuery("b"),
+    MatchedAttribute("a", "metadata:file"),
+    SpellingDifference("A ", "a"),
+    JudgedPath("a.md", "docs/a.md", "id"),
+    JudgedPath("a.md", "docs/a.md", "source"),
+    IdWithin("a#3", "id.rpartition('#')[0]", is_attribute=False),
+    IdWithin("a#3", "item.id.rpartition('#')[0]", is_attribute=True),
+]
+TIMEOUT = TimeoutError("slow")
 
 
-@pytest.mark.parametrize(
-    ("swapped", "text"),
-    [
-        (
-            SwappedArguments("q0", "x", 12.25, 2.0),
-            (
-                "judgments and run seem to be exchanged: grades such as 12.25 of 'x' for query 'q0' are fractions, as "
-                "scores are, and the scores of the run are whole, such as 2; evaluate(qrels, run) takes the judgments "
-                "first"
-            ),
-        ),
-        (
-            SwappedArguments("q0", "x", 0.5, None),
-            (
-                "judgments and run seem to be exchanged: grades such as 0.5 of 'x' for query 'q0' fall in the order "
-                "given, and its lists are longer than those of the run; evaluate(qrels, run) takes the judgments first"
-            ),
-        ),
-    ],
-)
-def test_swapped_arguments(swapped: SwappedArguments, text: str) -> None:
-    assert wording.format_swapped_arguments(swapped) == text
-
-
-def test_distances() -> None:
-    assert wording.format_distances() == (
-        "the scores of the run rise in the order given in every ranking, and the largest counts as the best: if they "
-        "are distances, pass {id: -distance}, or a list of ids, best first"
+def make_empty_rankings(
+    n_empty: int, failures: dict[str, Exception], *, is_every_query_expected: bool = True, scored_zero: bool = True
+) -> EmptyRankings:
+    return EmptyRankings(
+        n_empty=n_empty,
+        n_expected=3,
+        is_every_query_expected=is_every_query_expected,
+        is_whole_run=False,
+        first_query="q1",
+        scored_zero=scored_zero,
+        failures=failures,
     )
 
 
-@pytest.mark.parametrize(
-    ("remedy", "text"),
-    [
-        (None, "is the retriever broken, or are the ids of chunks compared with the ids of documents?"),
-        (OtherQuery("b"), "'b' is judged, but for another query: do the query ids of both mean the same questions?"),
-        (
-            MatchedAttribute("a", "metadata:file"),
-            "what was retrieved has the judged id 'a': pass match='metadata:file'",
-        ),
-        (SpellingDifference("A ", "a"), "'A ' and 'a' differ only in case or blanks"),
-        (
-            JudgedPath("a.md", "docs/a.md", "id"),
-            "'a.md' is the last part of the judged id 'docs/a.md': write name.rpartition('/')[2] for each judged id",
-        ),
-        (
-            JudgedPath("a.md", "docs/a.md", "source"),
-            (
-                "'a.md' is the last part of the judged id 'docs/a.md': write name.rpartition('/')[2] for each judged "
-                "id, and pass match='source'"
-            ),
-        ),
-        (
-            IdWithin("a#3", "id.rpartition('#')[0]", is_attribute=False),
-            "a part of 'a#3' is a judged id: write id.rpartition('#')[0] for each id",
-        ),
-        (
-            IdWithin("a#3", "item.id.rpartition('#')[0]", is_attribute=True),
-            "a part of 'a#3' is a judged id: pass match=lambda item: item.id.rpartition('#')[0]",
-        ),
-    ],
-)
-def test_ids_that_do_not_match(remedy: IdRemedy | None, text: str) -> None:
-    assert wording.format_id_mismatch(IdMismatch(["d0", "d1", "d2", "d3"], ["x", "y"], remedy)) == (
-        "none of the retrieved documents is judged for its query, so every metric is 0; the judgments have 'd0', 'd1', "
-        f"'d2' and 1 more, the run 'x' and 'y'; {text}"
-    )
+EMPTY_RANKINGS = [
+    make_empty_rankings(1, {}, is_every_query_expected=False),
+    make_empty_rankings(2, {}),
+    make_empty_rankings(2, {}, scored_zero=False),
+    make_empty_rankings(2, {"q2": TIMEOUT}, scored_zero=False),
+    make_empty_rankings(2, {"q2": TIMEOUT}),
+    make_empty_rankings(2, {"q1": TIMEOUT, "q2": TIMEOUT}),
+]
 
 
-def test_other_mismatches() -> None:
-    assert wording.format_id_mismatch(IdMismatch(["a"], [], None)) == (
-        "none of the retrieved documents is judged for its query, so every metric is 0; the judgments have 'a', the "
-        "run none; is the retriever broken, or are the ids of chunks compared with the ids of documents?"
-    )
-    assert wording.format_id_mismatch(PieceMismatch([rm.Quote("a closure")])) == (
-        "none of the retrieved documents is judged for its query, so every metric is 0; do the items have the texts, "
-        "sources and offsets that the judgments need? The qrels have, for example, [Quote(text='a closure')]"
-    )
-
-
-@pytest.mark.parametrize(
-    ("empty", "text"),
-    [
-        (
-            EmptyRankings(
-                n_empty=1,
-                n_expected=2,
-                is_every_query_expected=False,
-                is_whole_run=False,
-                first_query="missed",
-                scored_zero=True,
-                failures={},
-            ),
-            "nothing was retrieved for 1 of 2 answerable judged queries, for example 'missed'; they score 0",
-        ),
-        (
-            EmptyRankings(
-                n_empty=2,
-                n_expected=3,
-                is_every_query_expected=True,
-                is_whole_run=False,
-                first_query="q1",
-                scored_zero=False,
-                failures={"q2": TimeoutError("slow")},
-            ),
-            (
-                "nothing was retrieved for 2 of 3 judged queries, for example 'q1'; those not in the run are left out; "
-                "the retriever failed for 1 of them, for example 'q2': TimeoutError: slow"
-            ),
-        ),
-    ],
-)
-def test_empty_rankings(empty: EmptyRankings, text: str) -> None:
-    assert wording.format_empty_rankings(empty) == text
-
-
-def test_line_ends() -> None:
-    assert wording.format_line_ends([rm.Span("book", 3, 9), rm.Span("book", 20, 30)]) == (
-        '2 spans cut words of their sources as they stand, but would not if "\\r\\n" and "\\n" were of one length; for '
-        "example Span(source='book', start=3, end=9). Pass the texts that they were written against, documents=, or "
-        "put a quote beside each span, which settles it"
-    )
-
-
-@pytest.mark.parametrize(
-    ("counts", "is_nothing_judged", "text"),
-    [
-        (
-            Counter({"no offsets": 2, "another source": 1}),
-            False,
-            (
-                "the place of 3 retrieved items is unknown, so no span was found in them: 2 without offsets, 1 of a "
-                "run in which no source is a judged one, as after two splitters; for example 'c1' for query 'q' (no "
-                "offsets). To place them, pass documents=, the texts by source or the documents of the framework, and "
-                "they are found by their texts"
-            ),
-        ),
-        (
-            Counter({"not in the source": 1}),
-            True,
-            (
-                "the place of 1 retrieved items is unknown, so no span was found in them, nor is anything else judged, "
-                "so every metric is 0: 1 whose text is not in their source; for example 'c1' for query 'q' (no "
-                "offsets). To place them, look at how their texts were changed, or judge by Quote"
-            ),
-        ),
-    ],
-)
-def test_unlocated_items(counts: Counter[UnlocatedReason], text: str, *, is_nothing_judged: bool) -> None:
+def make_texts() -> dict[str, list[str]]:
+    mismatches = [wording.format_id_mismatch(IdMismatch(["d0", "d1", "d2", "d3"], ["x"], each)) for each in REMEDIES]
     first = Unlocated("q", "c1", "no offsets")
-    assert wording.format_unlocated_items(UnlocatedItems(first, counts, is_nothing_judged)) == text
-
-
-def test_hidden_calls() -> None:
+    located = [
+        UnlocatedItems(first, Counter({"no offsets": 2, "another source": 1}), is_nothing_judged=False),
+        UnlocatedItems(first, Counter({"unchecked": 1, "wrong length": 1}), is_nothing_judged=True),
+        UnlocatedItems(first, Counter({"not in the source": 1}), is_nothing_judged=True),
+    ]
     hidden = HiddenCalls(rm.Metric("recall", 2), 2, n_queries=1, n_with_calls=3, first_query="q1")
-    assert wording.format_hidden_calls(hidden) == (
-        "for 1 of 3 queries, for example 'q1', one call alone fills the first 2, so recall@2 sees nothing of the later "
-        "calls; evaluate recall@ncalls, such as recall@3calls, or the interleaved view"
-    )
+    return {
+        "swapped arguments": [
+            wording.format_swapped_arguments(SwappedArguments("q0", "x", 12.25, 2.0)),
+            wording.format_swapped_arguments(SwappedArguments("q0", "x", 0.5, None)),
+        ],
+        "distances": [wording.format_distances()],
+        "ids that do not match": [
+            *mismatches,
+            wording.format_id_mismatch(IdMismatch(["a"], [], None)),
+            wording.format_id_mismatch(PieceMismatch([rm.Quote("a closure")])),
+        ],
+        "empty rankings": list(map(wording.format_empty_rankings, EMPTY_RANKINGS)),
+        "line ends": [wording.format_line_ends([rm.Span("book", 3, 9), rm.Span("book", 20, 30)])],
+        "unlocated": list(map(wording.format_unlocated_items, located)),
+        "hidden calls": [wording.format_hidden_calls(hidden)],
+        "of a system": [
+            wording.format_system_warning("old", "the warning"),
+            wording.format_system_warning("", "the warning"),
+            wording.format_undecidable("old", "the warning"),
+        ],
+    }
 
 
-def test_a_system_is_named_before_its_warning() -> None:
-    assert wording.format_system_warning("old", "nothing was retrieved") == "old: nothing was retrieved."
-    assert wording.format_system_warning("", "is the retriever broken?") == "is the retriever broken?"
-    assert wording.format_undecidable("old", "nothing was retrieved") == (
-        "nothing can be decided on this data. In 'old': nothing was retrieved"
-    )
+def test_texts_are_the_golden_ones() -> None:
+    check_golden_texts(GOLDEN, make_texts())

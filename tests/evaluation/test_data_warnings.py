@@ -33,7 +33,7 @@ class TestWhereSomethingIsDecided:
         for decide in decisions:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                with pytest.raises(ValueError, match=r"'first': none of the"):
+                with pytest.raises(ValueError, match=r"'first': no retrieved"):
                     decide()
 
     def test_where_one_meets_none_the_conclusions_and_the_report_begin_with_it(self, tmp_path: Path) -> None:
@@ -43,20 +43,20 @@ class TestWhereSomethingIsDecided:
         old = comparison.evaluations["old"]
         (warning,) = find_data_warnings(old.scores)
         assert (warning.kind, warning.is_blocking) == ("no_common_ids", True)
-        assert comparison.summary[0] == f"old: {warning.message}"
+        assert comparison.summary[0] == f"old: {warning.message}."
         comparison.report(tmp_path / "comparison.html")
         old.report(tmp_path / "evaluation.html")
         for name in ("comparison.html", "evaluation.html"):
             page = (tmp_path / name).read_text(encoding="utf-8").partition("<body")[2]
-            assert 0 < page.index("none of the retrieved documents") < page.index("mrr")
-        assert "none of the retrieved documents" in old._repr_html_()
+            assert 0 < page.index("no retrieved document is judged") < page.index("mrr")
+        assert "no retrieved document is judged" in old._repr_html_()
 
     def test_a_system_that_retrieved_nothing_is_said_first_and_decides_nothing_alone(self) -> None:
         runs: Any = {"old": {query: [] for query in QRELS}, "new": {query: ["a"] for query in QRELS}}
         with pytest.warns(rm.RetrievalWarning, match="old"):
             comparison = rm.compare(QRELS, runs, "mrr")
-        assert comparison.summary[0].startswith("old: nothing was retrieved for 20 of 20")
-        with pytest.raises(ValueError, match="'old': nothing was retrieved"):
+        assert comparison.summary[0].startswith("old: 20 of 20 judged queries")
+        with pytest.raises(ValueError, match="'old': 20 of 20 judged queries"):
             require_judged_documents({"old": comparison.scores["old"]})
         require_judged_documents(comparison.scores)
 

@@ -35,8 +35,8 @@ def test_a_report_of_an_evaluation_is_one_page_that_needs_nothing_else(
     assert "how much of what is relevant is in the first 2" in text
     assert tags.seen.count("details") == 12 + 3  # every query without a script, and what the reader may want to know
     assert "is 1 &lt; 2 &amp; so on?" in text
-    assert "never retrieved" in text
-    assert "of which 4 are 0 and 0 perfect" in text
+    assert "not retrieved" in text
+    assert "4 queries at 0, 0 perfect" in text
     assert f"retrieval-metrics {version('retrieval-metrics')}" in text
     assert "Rules: standard." in text
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
@@ -54,14 +54,14 @@ def test_the_second_picture_shows_what_each_step_lost(tmp_path: Path) -> None:
     result = rm.evaluate({"q1": ["a", "b", "d", "u"], "q2": ["c"]}, run, "recall@1")
     result.report(tmp_path / "report.html")
     text, _ = read(tmp_path / "report.html")
-    lost = text[text.index("<h2>Where it got lost") : text.index("<h2>What went wrong")]
+    lost = text[text.index("<h2>Losses by stage") : text.index("<h2>Failures")]
     stages = re.findall(r"<b>(.*?)</b>.*?<span>(.*?)</span>(.*?)</li>", lost)
     parts = [(name, left, re.findall(r"<em>(.*?)</em>", losses)) for name, left, losses in stages]
     assert parts == [
         ("bm25, dense", "100.0% left", []),
         ("fused &lt;1&gt;", "100.0% left", []),
         ("reranked", "50.0% left", ["\u221250.0% dropped"]),
-        ("the first 1", "12.5% left", ["\u221237.5% no room"]),
+        ("top 1", "12.5% left", ["\u221237.5% cutoff full"]),
     ]
     rm.evaluate({"q1": ["a"]}, {"q1": ["a"]}, "recall@1").report(tmp_path / "report.html")
-    assert "Where it got lost" not in read(tmp_path / "report.html")[0]
+    assert "Losses by stage" not in read(tmp_path / "report.html")[0]

@@ -54,13 +54,12 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
     assert [explanation.query for explanation in worst[1:]] == ["c"]
     assert (worst.queries, worst.n, worst.n_relevant, worst.n_found) == (("b", "c"), 3, 4, 1)
     assert worst.failures == {"not_retrieved": 2, "below_cutoff": 1}
-    assert worst.summary == "2 of 3 failures: never retrieved; 1: beyond the cut-off"
+    assert worst.summary == "3 of 4 relevant documents missing over 3 queries: 2 not retrieved, 1 below cutoff"
     assert str(worst).splitlines() == [
-        "query  recall@2  found  missing               needed  came back first",
-        "b         0.000    0/1  1 never retrieved     d1      x",
-        "c         0.000    0/1  1 beyond the cut-off  d1      x",
-        "2 of 3 failures: never retrieved; 1: beyond the cut-off",
-        "over 3 queries, 3 of 4 needed documents are missing",
+        "query  recall@2  found  missing          example  top result",
+        "b         0.000    0/1  1 not retrieved  d1       x",
+        "c         0.000    0/1  1 below cutoff   d1       x",
+        "3 of 4 relevant documents missing over 3 queries: 2 not retrieved, 1 below cutoff",
     ]
 
 
@@ -76,7 +75,7 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
 def test_what_is_missing_has_its_name(judgments: Any, unit: str) -> None:
     item = rm.Retrieved("d1", "These are the first words.", "b.md", 20)
     worst = rm.evaluate({"q": judgments}, {"q": [item]}, "recall").worst("recall")
-    assert str(worst).splitlines()[-1] == f"over 1 query, 1 of 2 needed {unit} are missing"
+    assert str(worst).splitlines()[-1] == f"1 of 2 relevant {unit} missing over 1 query: 1 not retrieved"
 
 
 def test_queries_without_a_failure_are_not_listed_however_few_there_are() -> None:
@@ -84,9 +83,9 @@ def test_queries_without_a_failure_are_not_listed_however_few_there_are() -> Non
     evaluation = rm.evaluate(qrels, {"good": ["d"], "late": ["x", "d"], "bad": ["x", "y"]}, "mrr@2")
     worst = evaluation.worst("mrr@2")
     assert worst.queries == ("bad", "late")
-    assert "nothing missing, ranked low" in str(worst).splitlines()[2]
+    assert "all found, ranked low" in str(worst).splitlines()[2]
     perfect = rm.evaluate(qrels, {query: ["d"] for query in qrels}, "mrr")
-    assert "every query has the best possible mrr" in str(perfect.worst("mrr"))
+    assert "mrr has its best possible value on every query" in str(perfect.worst("mrr"))
 
 
 def test_what_came_back_stands_beside_what_was_needed() -> None:
@@ -96,7 +95,7 @@ def test_what_came_back_stands_beside_what_was_needed() -> None:
     assert [(result.rank, result.id, result.judgment, result.satisfies) for result in explanation.results] == [
         (1, "a", "not relevant", ()),
         (2, "b", "relevant", ("b",)),
-        (3, "a", "repeated", ()),
+        (3, "a", "duplicate", ()),
     ]
     assert [finding.text for finding in explanation.findings] == ["It wraps a block.", "The missing one."]
     lines = str(explanation).splitlines()
@@ -124,7 +123,7 @@ def test_text_that_steers_a_terminal_is_not_printed_as_it_is() -> None:
 
 
 def test_without_failures_the_summary_says_so() -> None:
-    assert rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr").worst("mrr").summary == "no failures: 1 needed document found"
+    assert rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr").worst("mrr").summary == "the only relevant document was found"
 
 
 def test_a_query_without_relevant_documents_says_so() -> None:
@@ -177,7 +176,7 @@ def test_pieces_of_text_and_budgets_are_explained_too() -> None:
         assert [finding.kind for finding in explanation.findings] == ["found", beyond, "not_retrieved"]
     assert "Quote(" not in str(explanation)
     assert "\u201ctold of the exception\u201d" in str(explanation)
-    assert "a          unjudged  xxx" in str(explanation)
+    assert "a       unjudged  xxx" in str(explanation)
     assert result.worst("recall@2").failures == {"below_cutoff": 1, "not_retrieved": 1}
 
 
@@ -228,6 +227,18 @@ def test_failures_account_for_all_that_recall_misses(queries: list[tuple[dict[st
         assert explanation.n_relevant == len(relevant)
 
 
+def test_what_a_full_cutoff_has_no_room_for_is_neither_found_nor_missing() -> None:
+    qrels = {"q1": ["a", "b"], "q2": ["a"]}
+    worst = rm.evaluate(qrels, {"q1": ["a", "b"], "q2": ["a"]}, "recall@1").worst("recall@1")
+    assert (worst.n_relevant, worst.n_found, worst.failures) == (3, 2, {})
+    assert (worst[0].n_relevant, worst[0].n_found, worst[0].n_cutoff_full, worst[0].failures) == (2, 1, 1, ())
+    assert str(worst).splitlines() == [
+        "query  recall@1                found  missing  example  top result",
+        "q1        0.500  1/2 (1 cutoff full)  none     b        a",
+        "2 of 3 relevant documents found, 1 cutoff full",
+    ]
+
+
 QUESTIONS = rm.EvaluationSet.from_dataset(
     [{"id": "q1", "query": "What is a slot?", "relevant": ["a"]}, {"id": "q2", "query": "Why with?", "relevant": ["b"]}]
 )
@@ -253,7 +264,7 @@ def test_an_audit_finds_repeated_texts_of_an_evaluation_set() -> None:
     assert "1 of 2 queries repeat another" in str(rm.audit(twice, run, "mrr"))
 
 
-@pytest.mark.filterwarnings("ignore:nothing was retrieved:retrieval_metrics.RetrievalWarning")
+@pytest.mark.filterwarnings("ignore:.*judged queries:retrieval_metrics.RetrievalWarning")
 class TestWhatMustNotComeBack:
     QRELS: ClassVar[Any] = {"q1": {"d1": 1, "old": -1}, "q2": {"d2": 1, "spy": -2}, "q3": {"d3": 1, "spy": -1}}
 
@@ -264,7 +275,7 @@ class TestWhatMustNotComeBack:
             ("forbidden", -1),
             ("relevant", 1),
         ]
-        note = "must not come back: old at rank 1, from 2019.md, above d1 at rank 2"
+        note = "forbidden document retrieved: old at rank 1, from 2019.md, above d1 at rank 2"
         assert str(explanation).splitlines()[-1] == note
 
     def test_the_worst_are_those_that_leak_with_what_they_stand_above(self) -> None:
@@ -275,8 +286,8 @@ class TestWhatMustNotComeBack:
             ["q2", "1.000", "spy", "2"],
             ["q3", "1.000", "spy", "1"],
         ]
-        assert "above nothing relevant" in str(worst)
-        assert str(worst).endswith("leak@5 is not at its best in 2 of 3 queries")
+        assert "with no relevant result below it" in str(worst)
+        assert str(worst).endswith("leak@5 is above its best value in 2 of 3 queries")
 
     def test_answers_where_there_is_none_are_the_worst(self) -> None:
         result = rm.evaluate({"n": [], "m": [], "q": ["d"]}, {"n": ["x"], "m": [], "q": ["d"]}, "false_answer")
@@ -289,3 +300,24 @@ class TestWhatMustNotComeBack:
         judged = {rm.Quote("twelve euros now"): 1, rm.Quote("was nine euros until"): -1}
         (result,) = rm.evaluate({"q": judged}, {"q": [item]}, "leak@5").explain("q").results
         assert (result.judgment, result.satisfies) == ("forbidden", (rm.Quote("twelve euros now"),))
+
+
+def test_failures_as_a_frame_and_as_a_figure() -> None:
+    result = rm.evaluate(QUESTIONS, {"q1": ["x", "a"], "q2": ["y"]}, ["hit_rate@1", "recall@1"])
+    worst = result.worst("recall@1")
+    frame = worst.to_pandas()
+    assert list(frame.columns) == ["query", "text", "recall@1", "document", "grade", "rank", "outcome", "detail"]
+    assert frame[["query", "document", "outcome"]].to_numpy().tolist() == [
+        ["q1", "a", "below_cutoff"],
+        ["q2", "b", "not_retrieved"],
+    ]
+    assert result.explain("q2").to_pandas()["detail"].to_list() == ["not among the 1 retrieved"]
+    drawn = [text.get_text() for text in worst.plot().axes[0].texts if text.get_text()]
+    assert drawn == ["1", "1"]
+    with pytest.raises(ValueError, match="no failures to draw: all 2 relevant documents found"):
+        rm.evaluate(QUESTIONS, {"q1": ["a"], "q2": ["b"]}, "recall@1").worst("recall@1").plot()
+
+
+def test_forbidden_results_as_a_frame() -> None:
+    worst = rm.evaluate({"q1": {"a": 1, "b": -1}}, {"q1": ["b", "a"]}, "leak@2").worst("leak@2")
+    assert worst.to_pandas().to_numpy().tolist() == [["q1", "", 1.0, "b", -1.0, 1]]

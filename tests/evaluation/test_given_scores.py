@@ -92,7 +92,7 @@ def test_bounds_are_those_of_the_interval_and_of_the_largest_difference() -> Non
     assert rm.compare(bounded).differences[0].max_difference == 4
     unbounded = {"a": rm.Evaluation.from_scores(scores), "b": rm.Evaluation.from_scores(other)}
     assert rm.compare(unbounded).differences[0].max_difference == 4  # what was seen
-    assert "without bounds: rating" in str(rm.compare(unbounded))
+    assert "no bounds given for rating" in str(rm.compare(unbounded))
 
 
 def test_scores_below_zero_are_kept() -> None:
@@ -215,7 +215,7 @@ def test_slices_clusters_histories_reports_and_plots(tmp_path: Path) -> None:
         {"faithfulness": GOOD, "latency": FAST}, **OPTIONS, clusters=lambda query: query[:2]
     )
     assert evaluation.scores.clusters is not None
-    assert "intervals by cluster" in str(evaluation)
+    assert "clustered CIs" in str(evaluation)
     halves = make_evaluation(FAST).group_by(lambda query: int(query[1:]) % 2)
     assert halves[0].counts["queries"] == halves[1].counts["queries"] == 12
     history = rm.History(tmp_path / "history.jsonl")

@@ -13,8 +13,8 @@ MEAN = CeilingNumbers(total=1.5, mean=1.5, n_queries=1, upper=2.25, level=0.9, i
 @pytest.mark.parametrize(
     ("numbers", "text", "missed"),
     [
-        (SHARE, "3 of 60 queries; up to 12.4% of new ones (95% sure)", "at most 5% are allowed"),
-        (MEAN, "the mean is 1.50 over 1 query; up to 2.25 on new ones (90% sure)", "at most 1 is allowed"),
+        (SHARE, "3 of 60 queries, one-sided 95% upper bound 12.4%", "limit 5%"),
+        (MEAN, "mean 1.50 over 1 query, one-sided 90% upper bound 2.25", "limit 1"),
     ],
 )
 def test_the_numbers_and_what_is_allowed(numbers: CeilingNumbers, text: str, missed: str) -> None:

@@ -117,4 +117,4 @@ def test_items_matched_by_source_repeat_it() -> None:
 
 def test_an_outcome_is_told_in_words_with_its_numbers() -> None:
     (_, finding) = rm.evaluate({"q": {"a": 2, "d": 1}}, {"q": ["a", "x", "y"]}, "map").explain("q").findings
-    assert finding.detail == "never retrieved; the ranking has 3 documents"
+    assert finding.detail == "not among the 3 retrieved"

@@ -87,6 +87,6 @@ def test_calls_are_a_budget_too_with_room_for_all_that_each_finds() -> None:
 def test_the_report_speaks_of_the_budget(tmp_path: Path) -> None:
     rm.evaluate(QRELS, {"q": [A, B]}, "recall@400chars").report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "does not fit into the first 400 characters" in page
+    assert "exceeds the budget of 400 characters" in page
     assert "how much of what is relevant is in the first 400 characters" in page
     assert "cut-off 0" not in page

@@ -27,7 +27,7 @@ def test_a_result_is_as_short_as_what_is_known_of_it() -> None:
     page_details = details.page_details(None)
     rows = page_details.rows
     assert page_details.documents == [["a"], ["x"], ["b"]]
-    assert rows[0]["needed"] == [[0, 1, None, [[9, 2, 0]]]]
+    assert rows[0]["needed"] == [[0, 1, None, [[10, 2, 0]]]]
     # The unjudged one is the number of its text alone; the others have their state, no score, and their grade.
     assert rows[0]["results"] == [[1, [0, 0, None, 1.0, [0]], [2, 1, None, 0.0]]]
     assert details.number_by_detail == {"found": 0}

@@ -17,7 +17,7 @@ def test_the_data_of_a_page_hold_every_query_with_what_was_needed_and_what_came_
     assert data["texts"][0] == TEXTS["q0"]
     assert [data["slices"][label] for label in data["slice"][:2]] == ["even", "odd"]
     assert [column[1] for column in data["values"][0]] == [0.5, 1, 0]
-    assert [data["kinds"][kind] for kind in data["missed"][data["missing"][0][0]]] == ["never retrieved"]
+    assert [data["kinds"][kind] for kind in data["missed"][data["missing"][0][0]]] == ["not retrieved"]
     first = data["shown"]["0"]
     second = data["shown"]["1"]
     x, y = first["results"][0]  # unjudged, so their numbers alone

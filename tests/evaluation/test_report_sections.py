@@ -38,8 +38,8 @@ def test_outcomes_are_counted_by_system_most_frequent_first() -> None:
     options = ReportOptions(queries={}, corpus={}, labels={})
     data = QueryData({"": scores}, scores.metrics, scores.metrics[0], ("", ""), options)
     table = outcomes_table(data, "number")
-    assert table.header == ["needed documents", "number"]
-    assert table.rows == [["found", "1"], ["beyond the cut-off", "9"], ["never retrieved", "2"]]
+    assert table.header == ["relevant documents", "number"]
+    assert table.rows == [["found", "1"], ["below cutoff", "9"], ["not retrieved", "2"]]
 
 
 def test_what_has_no_room_is_neither_found_nor_missing() -> None:
@@ -47,7 +47,7 @@ def test_what_has_no_room_is_neither_found_nor_missing() -> None:
     data = QueryData(
         {"": scores}, scores.metrics, scores.metrics[0], ("", ""), ReportOptions(queries={}, corpus={}, labels={})
     )
-    assert outcomes_table(data).rows == [["found", "2"], ["no room among the first k", "1"]]
+    assert outcomes_table(data).rows == [["found", "2"], ["cutoff full", "1"]]
 
 
 def test_a_metric_without_a_cutoff_has_no_chart_over_it() -> None:

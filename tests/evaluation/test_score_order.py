@@ -17,7 +17,7 @@ def has_distances(qrels: Any, run: Any) -> bool:
 
 
 def test_the_remedy_in_the_message_corrects_the_values() -> None:
-    with pytest.warns(rm.RetrievalWarning, match=r"pass \{id: -distance\}, or a list of ids"):
+    with pytest.warns(rm.RetrievalWarning, match=r"pass \{id: -distance\}, or IDs in rank order"):
         assert rm.evaluate(QRELS, DISTANCES, "mrr").means["mrr"] == pytest.approx(1 / 3)
     negated = {
         query: {document: -distance for document, distance in ranking.items()} for query, ranking in DISTANCES.items()
@@ -59,4 +59,4 @@ def test_a_comparison_begins_with_it() -> None:
     runs = {"dense": DISTANCES, "bm25": {query: ["a", "b"] for query in QRELS}}
     with pytest.warns(rm.RetrievalWarning, match="dense"):
         comparison = rm.compare(QRELS, runs, "mrr")
-    assert comparison.summary[0].startswith("dense: the scores of the run rise")
+    assert comparison.summary[0].startswith("dense: scores increase down every ranking")

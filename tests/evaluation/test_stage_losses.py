@@ -94,7 +94,7 @@ def test_passages_are_followed_by_their_quotes() -> None:
     result = rm.evaluate({"q": [rm.Quote("slots save memory"), rm.Quote("list holds values")]}, run, "recall@2")
     assert result.stages.losses("recall@2").means["dropped:reranked"] == 0.5
     assert [finding.detail for finding in result.explain("q").findings] == [
-        "found 2, reranked -",
+        "dropped by reranked; found 2, reranked -",
         "found; found 1, reranked 1",
     ]
 
@@ -116,7 +116,7 @@ def test_routes_and_failures() -> None:
     assert count_fates(lost, "q4", 1) == {"found": 1}
     assert lost.counts["failed"] == 1
     assert not any("returned" in str(metric) for metric in lost.metrics)
-    assert result.explain("q2").findings[0].detail == "beyond the cut-off 1; other 2"
+    assert result.explain("q2").findings[0].detail == "below cutoff 1; other 2"
 
 
 def test_a_document_is_followed_in_an_explanation() -> None:
@@ -129,12 +129,40 @@ def test_a_document_is_followed_in_an_explanation() -> None:
     result = rm.evaluate({"q": ["a", "c", "d"]}, rm.RetrievedRun(steps["reranked"], stages=steps), "recall@2")
     assert [finding.detail for finding in result.explain("q").findings] == [
         "found; bm25 1, dense 2, fused 1, reranked 1",
-        "bm25 3, dense -, fused -, reranked -",
-        "beyond the cut-off 2; bm25 -, dense 1, fused 2, reranked 3",
+        "dropped by fused; bm25 3, dense -, fused -, reranked -",
+        "below cutoff 2; bm25 -, dense 1, fused 2, reranked 3",
     ]
     worst = result.worst("recall@2")
     assert worst.losses == {"dropped:fused": 1, "below_cutoff:reranked": 1}
-    assert "by step: 1 dropped by fused; 1 ranked low by reranked" in str(worst)
+    assert worst.failures == {"dropped": 1, "below_cutoff": 1}
+    assert "by stage: 1 dropped by fused, 1 below cutoff after reranked" in str(worst)
+
+
+def test_what_a_stage_held_is_never_called_not_retrieved() -> None:
+    """Also where the last ranking is empty, and where an id of other granularity is in it."""
+    stages: Any = {
+        "search": {"cut": ["a", "b"], "emptied": ["c"], "respelled": ["d"], "absent": ["x"]},
+        "kept": {"cut": ["a"], "emptied": [], "respelled": ["d#1"], "absent": ["x"]},
+    }
+    qrels: Any = {"cut": ["a", "b"], "emptied": ["c"], "respelled": ["d"], "absent": ["e"]}
+    run = rm.RetrievedRun(stages["kept"], stages=stages)
+    with pytest.warns(rm.RetrievalWarning, match="'emptied'"):
+        result = rm.evaluate(qrels, run, "recall@2")
+    kinds = {query: [finding.kind for finding in result.explain(query).failures] for query in qrels}
+    assert kinds == {
+        "cut": ["dropped"],
+        "emptied": ["dropped"],
+        "respelled": ["dropped"],
+        "absent": ["not_retrieved"],
+    }
+    assert result.explain("absent").findings[0].detail == "not retrieved by any stage; search -, kept -"
+    assert result.worst("recall@2").failures == {"dropped": 3, "not_retrieved": 1}
+    assert result.stages.losses("recall@2").per_query["dropped:kept"] == {
+        "cut": 0.5,
+        "emptied": 1.0,
+        "respelled": 1.0,
+        "absent": 0.0,
+    }
 
 
 def test_a_step_that_cannot_be_judged_is_left_out_with_a_warning() -> None:
@@ -142,6 +170,6 @@ def test_a_step_that_cannot_be_judged_is_left_out_with_a_warning() -> None:
     merged = rm.Retrieved("a", "a part of a, and the rest")
     run = rm.RetrievedRun({"q": [merged]}, stages={"chunks": {"q": [chunk]}, "merged": {"q": [merged]}})
     result = rm.evaluate({"q": ["a"]}, run, "recall@1")
-    with pytest.warns(rm.RetrievalWarning, match="the step 'chunks' cannot be judged, so it is left out: .* has no id"):
+    with pytest.warns(rm.RetrievalWarning, match="stage 'chunks' skipped, its results cannot be judged: .* has no id"):
         assert list(result.stages) == ["merged"]
     assert result.explain("q").findings[0].detail == "found; merged 1"

@@ -32,9 +32,9 @@ def test_a_stage_holds_the_questions_that_reached_it_and_the_last_is_the_evaluat
     assert str(stages).startswith(str(result))
     assert stages.tables[-1].rows == [["found", "0.250", "0.500"], ["ranked", "0.500", "0.500"]]
     assert list(stages.tables[-1].notes) == [
-        "sources, which lose nothing: found",
-        "mrr at most: with what the step holds in the best order",
-        "no question reached joined",
+        "first-stage retrievers (no losses attributed): found",
+        "ceiling: the stage's documents in the best order",
+        "no query reached joined",
     ]
     with pytest.raises(KeyError, match="the stages are 'found', 'ranked'"):
         stages["joined"]
@@ -53,7 +53,7 @@ def test_a_run_without_steps_has_no_stages() -> None:
         assert not stages
         assert str(stages) == ""
         assert stages.first_stage == ()
-        with pytest.raises(ValueError, match="does not tell the steps"):
+        with pytest.raises(ValueError, match="the run has no stages"):
             stages.losses("recall@10")
 
 
@@ -112,7 +112,7 @@ def test_the_ceiling_is_what_the_best_order_of_a_stage_reaches() -> None:
 def test_scores_of_others_are_no_part_of_the_stages() -> None:
     result = rm.evaluate(QRELS, RUN, METRICS).with_scores({"tokens": dict.fromkeys(QRELS, 5.0)})
     assert list(map(str, result.stages["bm25"].metrics)) == METRICS
-    assert result.stages.tables[-1].header == ["after", *METRICS, "recall@10 at most"]
+    assert result.stages.tables[-1].header == ["stage", *METRICS, "recall@10 ceiling"]
 
 
 def test_what_was_found_has_the_interval_of_recall() -> None:
@@ -123,3 +123,15 @@ def test_what_was_found_has_the_interval_of_recall() -> None:
     losses = evaluation.stages.losses("recall@2")
     assert losses.means["found"] == evaluation.means["recall@2"]
     assert losses.intervals()["found"] == evaluation.intervals()["recall@2"]
+
+
+def test_stages_as_a_frame_and_as_a_figure() -> None:
+    stages: Any = {"found": {"q1": ["x", "a"], "q2": ["y"]}, "reranked": {"q1": ["a"], "q2": ["y"]}}
+    run = rm.RetrievedRun(stages["reranked"], stages=stages)
+    result = rm.evaluate({"q1": ["a"], "q2": ["b"]}, run, ["mrr", "recall@1"])
+    frame = result.stages.to_pandas()
+    assert frame.to_dict("index") == {
+        "found": {"n": 2, "mrr": 0.25, "recall@1": 0.0},
+        "reranked": {"n": 2, "mrr": 0.5, "recall@1": 0.5},
+    }
+    assert result.stages.plot("recall@1").axes[0].get_title(loc="left") == "recall@1 after each stage"

@@ -13,8 +13,8 @@ def data() -> dict[str, Any]:
     return {
         "systems": [""],
         "main": 0,
-        "kinds": ["never retrieved", "found"],
-        "details": ["found", "never retrieved; the ranking has 2 documents"],
+        "kinds": ["not retrieved", "found"],
+        "details": ["found", "not among the 2 retrieved"],
         "documents": [["a", None, "the text  of a"], ["x & y"], ["b"]],
         "ids": ["q1", "q2"],
         "texts": ["what <is> it?", None],
@@ -30,12 +30,12 @@ def data() -> dict[str, Any]:
 
 def test_a_query_has_its_value_and_what_it_misses_and_folded_what_it_needed(data: dict[str, Any]) -> None:
     text = format_static_queries(data, [1, 0])
-    assert text.startswith("<p>-  q2<br>nothing relevant is known</p><details>")
+    assert text.startswith("<p>-  q2<br>no relevant document</p><details>")
     assert "0.500  q1  what &lt;is&gt; it?" in text
-    assert "<p>1 of 2 found: 1 never retrieved</p>" in text
-    assert "<p>Needed, grade 1: a: the text of a. found (rank 2)</p>" in text
-    assert "<p>Needed, grade 3: b. never retrieved; the ranking has 2 documents</p>" in text
-    assert "<p>Retrieved:</p><ol><li>○ x &amp; y</li>\n<li>✓ a: the text of a</li></ol>" in text
+    assert "<p>1 of 2 found: 1 not retrieved</p>" in text
+    assert "<p>Relevant, grade 1: a: the text of a. found (rank 2)</p>" in text
+    assert "<p>Relevant, grade 3: b. not among the 2 retrieved</p>" in text
+    assert "<p>Results:</p><ol><li>○ x &amp; y</li>\n<li>✓ a: the text of a</li></ol>" in text
 
 
 def test_of_several_systems_each_is_named(data: dict[str, Any]) -> None:
@@ -44,7 +44,7 @@ def test_of_several_systems_each_is_named(data: dict[str, Any]) -> None:
     data["shown"] = {0: {"needed": [[0, 1, None, [[1, 2, 0], None]]], "results": [[1], None]}}
     text = format_static_queries(data, [0, 1])
     assert "one 0.500, two 1.000  q1" in text
-    assert "<p>one: 1 of 2 found: 1 never retrieved</p>" in text
+    assert "<p>one: 1 of 2 found: 1 not retrieved</p>" in text
     assert "a: the text of a. one: found (rank 2)</p>" in text
-    assert "<p>two retrieved nothing.</p>" in text
-    assert "one: nothing relevant is known; two: 1 of 1 found</p>" in text
+    assert "<p>Results of two: none.</p>" in text
+    assert "one: no relevant document; two: 1 of 1 found</p>" in text

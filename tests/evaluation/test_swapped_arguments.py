@@ -36,7 +36,7 @@ def find(qrels: Any, run: Any) -> SwappedArguments | None:
     ],
 )
 def test_scores_beside_judgments_are_found_and_the_right_order_is_not(scores: Any, judgments: Any) -> None:
-    with pytest.warns(rm.RetrievalWarning, match=r"exchanged.*evaluate\(qrels, run\)"):
+    with pytest.warns(rm.RetrievalWarning, match=r"look swapped.*evaluate\(qrels, run\)"):
         rm.evaluate(scores, judgments, "ndcg@10")
     assert find(judgments, scores) is None
 

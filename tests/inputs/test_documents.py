@@ -61,14 +61,14 @@ def test_a_corpus_may_mix_items_and_documents_of_several_hosts() -> None:
 
 
 def test_without_documents_what_is_not_confirmed_is_said() -> None:
-    with pytest.warns(rm.RetrievalWarning, match="pass documents=") as caught:
+    with pytest.warns(rm.RetrievalWarning, match="Pass documents=") as caught:
         assert rm.evaluate(QUESTIONS, RUN, "recall").means["recall"] == 0
     (warning,) = caught  # one finding for one fact
-    assert "so no span was found in them, nor is anything else judged, so every metric is 0: 1 with" in str(
+    assert "1 result could not be located in its source and nothing else matched, so every metric is 0: 1 with" in str(
         warning.message
     )
     questions: dict[str, list[rm.Span] | list[str]] = {"q": [SPAN], "p": ["d1"]}
-    with pytest.warns(rm.RetrievalWarning, match="no span was found in them: 1 with offsets") as caught:
+    with pytest.warns(rm.RetrievalWarning, match="located in its source: 1 with unverified") as caught:
         assert rm.evaluate(questions, {**RUN, "p": [rm.Retrieved("d1")]}, "recall").means["recall"] == 0.5
     assert len(caught) == 1
 
@@ -216,7 +216,7 @@ def test_only_the_chunk_that_holds_a_fact_is_a_hit(case: Case) -> None:
         elif blind.value != value or blind.unplaced:
             assert blind.value == 0
             assert blind.warned
-            assert "none of the retrieved documents is judged" not in blind.messages  # one finding for one fact
+            assert "no retrieved document is judged" not in blind.messages  # one finding for one fact
             assert not right or blind.unplaced == case.retrieved(right=right)
 
 

@@ -107,7 +107,7 @@ def test_judged_queries_without_a_judged_document_retrieved_are_warned_of_where_
     scorer = BlockScorer.create("mrr")
     columns = scorer.score({"query": ["q1"], "document": ["z"], "number": [1.0]}, select_query(JUDGED, "q1"))
     summary = BlockSummary.read(columns, scorer.rules)
-    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged") as caught:
+    with pytest.warns(rm.RetrievalWarning, match="no retrieved document is judged") as caught:
         BlockSummary.merge([summary])
     assert caught[0].filename == __file__
 

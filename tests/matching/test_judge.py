@@ -126,7 +126,7 @@ class TestWhatIsRefused:
 
 
 def test_where_nothing_is_found_the_warning_asks_for_texts_and_places() -> None:
-    with pytest.warns(rm.RetrievalWarning, match="do the items have the texts, sources and offsets"):
+    with pytest.warns(rm.RetrievalWarning, match="Check that results have the texts, sources and offsets"):
         means([Quote(FACT)], [Retrieved("c1")])
 
 

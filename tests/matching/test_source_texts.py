@@ -37,7 +37,7 @@ def test_they_are_passed_once() -> None:
         with_source_texts(Matching(sources={"terms": TEXT}), {"terms": TEXT}, QRELS)
 
 
-@pytest.mark.filterwarnings("ignore:none of the retrieved")
+@pytest.mark.filterwarnings("ignore:no retrieved document is judged")
 def test_a_source_that_differs_from_the_kept_one_is_named() -> None:
     questions = make_questions()
     result = rm.evaluate(questions, {"q": [rm.Retrieved("c", TEXT, "terms")]}, "recall")

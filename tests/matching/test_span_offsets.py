@@ -38,16 +38,14 @@ class TestWithoutTheSource:
     def test_those_of_a_framework_are_unchecked_and_said_to_be(self) -> None:
         with pytest.warns(rm.RetrievalWarning) as caught:
             assert recall([SPAN], chunk(15, 60), chunk(0, 15)) == (0, 2)
-        assert "the place of 2 retrieved items is unknown, so no span was found in them, nor is" in str(
-            caught[0].message
-        )
-        assert "example '15' for query 'q' (unchecked)" in str(caught[0].message)
+        assert "2 results could not be located in their sources and nothing else matched" in str(caught[0].message)
+        assert "(e.g. '15' of query 'q': unchecked)" in str(caught[0].message)
 
     def test_a_run_without_any_judged_source_is_unplaced(self) -> None:
         leaves = [chunk(15, 60, source="piece 1 of s"), chunk(0, 15, source="piece 0 of s")]
         with pytest.warns(rm.RetrievalWarning) as caught:
             assert recall([SPAN], *leaves) == (0, 2)
-        assert "2 of a run in which no source is a judged one" in str(caught[0].message)
+        assert "2 from a run whose sources are not the judged ones" in str(caught[0].message)
         assert recall_without_warning([SPAN], leaves[0], chunk(0, 15, offsets_unverified=False)) == (0, 0)
         assert recall_without_warning([[SPAN, Quote(FACT)]], *leaves) == (1, 0)
         assert recall([SPAN], *leaves, documents={"s": SOURCE}) == (1, 0)
@@ -55,7 +53,7 @@ class TestWithoutTheSource:
     def test_the_count_is_printed(self) -> None:
         with pytest.warns(rm.RetrievalWarning):
             result = rm.evaluate({"q": [SPAN]}, {"q": [chunk(15, 60)]}, "recall")
-        assert "1 retrieved items whose position in a source is unknown" in str(result)
+        assert "1 result with unknown source position" in str(result)
 
     @pytest.mark.parametrize("cut", [(15, 60), (0, 35), (25, 45), (35, len(SOURCE)), (60, len(SOURCE)), (0, 15)])
     def test_the_quote_beside_a_span_confirms_or_contradicts_them(self, cut: tuple[int, int]) -> None:
@@ -258,7 +256,7 @@ class TestWhereAnItemStands:
     def test_one_that_stands_there_twice_is_counted(self) -> None:
         result = self.evaluate(Retrieved("x", "one two", "s"), Retrieved("y", "three four.", "s"))
         assert (result.means["mrr"], result.counts["ambiguous_locations"]) == (1 / 2, 1)
-        assert "1 items that occur in their source more than once" in str(result)
+        assert "1 result with text that occurs more than once in the source" in str(result)
 
     def test_of_several_places_of_the_same_words_the_judged_one_counts(self) -> None:
         sources = {"s": "The lock is open. Call us.\n\nElsewhere.\n\nThe lock is open. Call us."}

@@ -57,7 +57,7 @@ class TestSpans:
         assert means([Span("a", 0, 10)], items, ["mrr"]) == {"mrr": 1 / 2}
         assert means([Span("a", 0, 10)], [items[0], items[2], items[1]], ["mrr"]) == {"mrr": 1}
 
-    @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
+    @pytest.mark.filterwarnings("ignore:no retrieved document is judged")
     def test_half_of_the_shorter_of_the_two_is_enough_for_precision(self) -> None:
         span = Span("a", 10, 20)
         for (start, end), counts in (
@@ -71,7 +71,7 @@ class TestSpans:
             values = means([span], [Retrieved("c", source="a", start=start, end=end)], ["precision"])
             assert values == {"precision": counts}
 
-    @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
+    @pytest.mark.filterwarnings("ignore:no retrieved document is judged")
     def test_what_only_touches_a_span_holds_nothing_of_it(self) -> None:
         items = [Retrieved("c", source="a", start=0, end=10), Retrieved("d", source="a", start=20, end=30)]
         match = rm.Matching(min_coverage=1e-9, min_overlap=1e-9)

@@ -85,7 +85,7 @@ class TestTypography:
         ) == {"recall": 1}
 
 
-unfound = pytest.mark.filterwarnings("ignore:none of the retrieved:retrieval_metrics.RetrievalWarning")
+unfound = pytest.mark.filterwarnings("ignore:no retrieved document is judged:retrieval_metrics.RetrievalWarning")
 
 
 def recall(judged: Any, text: str, **options: Any) -> float:

@@ -42,7 +42,7 @@ class TestTexts:
         )
         assert result == {"recall@1": 0, "recall@2": 1, "precision": 1, "mrr": 1}
 
-    @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
+    @pytest.mark.filterwarnings("ignore:no retrieved document is judged")
     def test_exactly_the_share_is_enough_and_a_letter_less_is_not(self) -> None:
         reference, chunk = Text("aaaa bbbb cccc dddd eeee"), item(1, "aaaa bbbb cccc dddd")  # 16 of 20 letters
         for text_share, recall in ((0.8, 1), (0.81, 0)):

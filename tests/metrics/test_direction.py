@@ -89,7 +89,7 @@ def test_the_worst_queries() -> None:
     lost = [query for query, value in result.per_query["found@2"].items() if value == 0]
     assert sorted(result.worst("missed@2", 40).queries) == sorted(lost)
     assert {*lost} <= {*result.worst("found@2", 40).queries}
-    assert result.worst("missed@2").summary == f"missed@2 is not at its best in {len(lost)} of 40 queries"
+    assert result.worst("missed@2").summary == f"missed@2 is above its best value in {len(lost)} of 40 queries"
 
 
 def test_pages_begin_with_the_worst(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_counts_by_value_call_no_0_a_failure() -> None:
     missed = sum(result.per_query["missed@2"].values())
     found_counts, missed_counts = (dict(values_chart(result.scores, metric).rows) for metric in result.metrics)
     assert (found_counts, missed_counts) == ({"0": missed, "perfect": 40 - missed}, {"0": 40 - missed, "1": missed})
-    assert format_value_counts(result.scores, result.metrics[1]).endswith("over 40 queries.")
+    assert format_value_counts(result.scores, result.metrics[1]).endswith("n = 40.")
 
 
 def test_floors_and_ceilings() -> None:

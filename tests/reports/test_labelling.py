@@ -61,14 +61,14 @@ def test_the_first_screen_says_how_much_there_is_to_grade_and_how_long_it_takes(
 ) -> None:
     letters = sum(len(item.text or "") for item in POOL) + sum(map(len, QUERIES.values()))
     minutes = math.ceil(letters / 1200 + len(POOL) / 20)
-    size = f"{len(POOL)} passages for {len(QUERIES)} questions: about {minutes} minutes. Stop whenever you like"
+    size = f"{len(POOL)} passages for {len(QUERIES)} questions: about {minutes} minutes. You can stop at any time"
     browser.open(page, LOOKS[0])
     until(lambda: bool(hand.shown("#name")), expected=True)
     assert hand.text(".size").startswith(size)
     hand.open_first(page)
     hand.wait_for_message(size)
     hand.press("2")
-    hand.wait_for_message("Given: grade 2.")
+    hand.wait_for_message("Saved: grade 2.")
 
 
 def test_nothing_of_the_systems_is_seen_and_nothing_is_fetched(hand: GradingPage, browser: Browser, page: Path) -> None:
@@ -98,10 +98,10 @@ def test_cannot_tell_skip_and_undo(hand: GradingPage, page: Path) -> None:
     until(hand.item, second)
     until(lambda: hand.text(".done span"), f"0 of {len(POOL)}, 1 skipped")
     hand.press("c", *["1"] * (len(POOL) - 2))
-    until(hand.item, first)  # what was skipped comes again at the end
+    until(hand.item, first)  # what was skipped will reappear at the end
     hand.press("2")
     until(lambda: hand.text(".done span"), f"{len(POOL)} of {len(POOL)}")
-    hand.wait_for_message("Everything is graded")
+    hand.wait_for_message("All passages are graded")
     labels = rm.load(hand.export())
     grades = [label.grade for label in labels]
     assert (grades.count(None), grades.count(2), grades.count(1)) == (1, 1, len(POOL) - 2)
@@ -200,5 +200,5 @@ def test_focus_and_the_live_region_survive_a_grade(hand: GradingPage, browser: B
     hand.press(ENTER)
     until(lambda: hand.item() != item, expected=True)
     assert browser.run("return document.activeElement === window.pressed && window.region.isConnected")
-    hand.wait_for_message("Given: grade 2.")
+    hand.wait_for_message("Saved: grade 2.")
     assert browser.run("return document.querySelector('[role=status]') === window.region")

@@ -236,7 +236,7 @@ def test_keyboard_only(hand: GradingPage, page: Path) -> None:
     until(hand.item, item)
     hand.press(TAB)  # to a button, which the keys of grades do not mind
     hand.grade(1, *[2] * 14)
-    hand.wait_for_message("Everything is graded")
+    hand.wait_for_message("All passages are graded")
     hand.export_all_grades()
     for _ in range(20):
         if hand.browser.run("return document.activeElement.id") == "else":
@@ -286,7 +286,7 @@ def test_what_was_changed_later_stays_when_an_older_file_is_imported(hand: Gradi
     hand.press("\ue012")
     hand.grade(0)
     hand.take_in(file)
-    hand.wait_for_message("1 grade was imported from labels-Ada.json. 1 was changed here later and stays.")
+    hand.wait_for_message("1 grade was imported from labels-Ada.json. 1 was changed here later and is kept.")
     hand.export_all_grades()
 
 
@@ -336,7 +336,7 @@ def test_a_tampered_file_is_refused_and_changes_nothing(hand: GradingPage, page:
     for change, words in (
         (lambda text: text.replace('"grade":2', '"grade":7'), "its grade 2 is 7"),
         (lambda text: re.sub(r'"date":"\d+-', '"date":"soon-', text), "its grade 1 is 3 of soon-"),
-        (lambda text: text.replace('"grade":2', '"grade":2,"quotes":["not there"]'), "what is marked in grade 2"),
+        (lambda text: text.replace('"grade":2', '"grade":2,"quotes":["not there"]'), "the highlighted text of grade 2"),
         (lambda text: text.replace('"grader":"Ada"', '"grader":"Ben"', 1), "it does not hold the grades of one person"),
         (lambda text: re.sub(r'"version":\d+', '"version":99', text), "a newer version of the page wrote it"),
         (lambda text: text.replace('"kind":"labels"', '"kind":"run"'), "it is not a file that this page exported"),
@@ -353,7 +353,7 @@ def test_a_damaged_store_says_so_and_loses_nothing(hand: GradingPage, page: Path
     hand.browser.driver.execute_async_script(CHANGE_ANSWERS, {"grade": 9})
     hand.grades["Ada"] = {}
     hand.open(page)
-    hand.wait_for_message("1 stored answer could not be read: grade it again.")
+    hand.wait_for_message("1 stored answer could not be read: please grade it again.")
     hand.grade(2, 1)
     labels = rm.load(hand.export_all_grades())
     (note,) = labels.notes
@@ -368,7 +368,7 @@ def test_a_browser_that_keeps_nothing_says_so_and_exports_all_the_same(hand: Gra
     script = command("Page.addScriptToEvaluateOnNewDocument", {"source": NO_STORE})
     try:
         hand.open(page)
-        hand.wait_for_message("This browser keeps nothing: export before you leave.")
+        hand.wait_for_message("This browser does not save grades: export them before you close the page.")
         hand.grade(3, 2)
         hand.export_all_grades()
         hand.press("u", "u")  # what is not graded, nobody is asked to keep

@@ -156,8 +156,8 @@ def test_without_its_script_the_page_can_be_read(browser: Browser, page: Path) -
     text = browser.run("return document.getElementById('queries').textContent")
     assert browser.run("return document.querySelectorAll('#queries summary').length") == N
     assert all(f" {query}" in text for query in QRELS)
-    assert "Needed, grade 1: d" in text
-    assert "never retrieved" in text
+    assert "Relevant, grade 1: d" in text
+    assert "not retrieved" in text
 
 
 def test_queries_are_sorted_filtered_and_searched(browser: Browser, page: Path) -> None:
@@ -177,9 +177,9 @@ def test_queries_are_sorted_filtered_and_searched(browser: Browser, page: Path) 
     choose(browser, "show", "second system better")
     assert listed(browser) == []
     choose(browser, "show", "all queries")
-    choose(browser, "reason", "never retrieved")
+    choose(browser, "outcome", "not retrieved")
     assert len(listed(browser)) == 14
-    choose(browser, "reason", "any reason")
+    choose(browser, "outcome", "all outcomes")
     browser.run(
         "const box = document.querySelector('input'); box.value = 'VERY LONG'; box.dispatchEvent(new Event('input'))"
     )
@@ -262,7 +262,7 @@ def test_an_opened_query_shows_both_systems_and_what_moved(
     assert "\u25cb unjudged" in text
     assert "score 1.5" in text
     assert "not retrieved" in text
-    assert "never retrieved; the ranking has 2 documents" in text
+    assert "not among the 2 retrieved" in text
     browser.keep(request.node.name)
 
 
@@ -322,7 +322,7 @@ def test_ten_thousand_queries_open_and_show_what_they_have(browser: Browser, tmp
     shows(
         browser,
         "return document.querySelector('.query[open] .hint').textContent",
-        "What was needed and what came back is not on this page.",
+        "Judged documents and rankings of this query are not on this page.",
     )
     assert browser.errors() == []
 

@@ -214,7 +214,7 @@ class AgentTrace:
             current = self._spans[current.parent]
             above.append(current)
             if len(above) > len(self._spans):
-                raise TraceError(f"{span.label} lies inside itself; its calls cannot be told apart")
+                raise TraceError(f"{span.label} lies inside itself; its calls are ambiguous")
         return tuple(above)
 
     def _works_inside(self, model: TraceSpan) -> bool:
@@ -408,18 +408,17 @@ class AgentTrace:
         if documents is not None:
             return documents
         if self._options.documents is None:
-            reason = (
-                "was the recording of content switched off, or is its output a text? "
-                "documents=lambda output: [one['key'] for one in output['rows']] or the like reads it; "
+            remedy = (
+                "Enable the recording of content, or pass documents=, such as "
+                "lambda output: [row['key'] for row in output['rows']]"
             )
         else:
-            reason = "documents= returned None for it; "
+            remedy = "Return a list from documents=, which returned None for it"
         shown = repr(span.output)
         if len(shown) > MAX_SHOWN_OUTPUT:
             shown = f"{shown[: MAX_SHOWN_OUTPUT - 3]}..."
         raise UnreadOutputError(
-            f"{span.label} does not say which documents it found, and that is not the same as none: {reason}"
-            f"this one is {shown}"
+            f"{span.label} names no documents, which is not the same as an empty result, got {shown}. {remedy}"
         )
 
     def _find_documents(self, span: TraceSpan) -> list[Any] | None:
@@ -473,7 +472,7 @@ class AgentTrace:
             return find_numbered_citations(answer, unescape(context.text), context.documents or ())
         cited = rule(answer, context.documents) if takes_context else rule(answer)
         if isinstance(cited, str) or not isinstance(cited, Iterable):
-            raise TypeError(f"citations= must return a list of ids, an empty one if nothing is cited, got {cited!r}")
+            raise TypeError(f"citations= must return a list of ids, empty if nothing is cited, got {cited!r}")
         return cited
 
     def _find_structured_citations(self, items: Sequence[Any]) -> list[Any] | None:

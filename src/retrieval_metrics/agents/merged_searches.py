@@ -20,9 +20,9 @@ CallsView: TypeAlias = Literal["interleaved", "union", "first", "last", "context
 # The fields of a trajectory that must be known for a view.
 VIEW_FIELDS: Mapping[str, tuple[str, ...]] = {"context": ("context",), "cited": ("citations", "context")}
 UNKNOWN_FIELD_ERRORS = {
-    "context": "what the answering model has read is unknown, which is not the same as nothing; a trace tells it if it "
-    "holds the input of the model, and the texts of what was found",
-    "citations": "what the answer cites is unknown, which is not the same as nothing; pass citations=",
+    "context": "the context of the answering model is unknown, which is not the same as empty; a trace has it if it "
+    "records the input of the model and the texts of the retrieved documents",
+    "citations": "the citations of the answer are unknown, which is not the same as none; pass citations=",
 }
 # The origin of an item that no call found.
 NO_ORIGIN = (0, 0)

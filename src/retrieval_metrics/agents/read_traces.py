@@ -105,7 +105,7 @@ tokens=None)]
     _require_a_search(traces, options, unclear_notes, findings.steps)
     if not findings.contents_by_question:
         raise ValueError(
-            f"of {format_count(len(traces), 'trace')}, none has {query!r}, which query= names; "
+            f"none of {format_count(len(traces), 'trace')} has {query!r}, named in query=; "
             f"{_describe_first_root(traces)}"
         )
     if citations is None:
@@ -305,7 +305,7 @@ class _Findings:
         notes = []
         for reason, spans in self.unclear.items():
             example = f"such as {spans[0].label}" if len(spans) > 1 else spans[0].label
-            notes.append(f"{format_count(len(spans), 'span')} {reason} left out, {example}")
+            notes.append(f"{format_count(len(spans), 'span')} {reason} excluded, {example}")
         return notes
 
 
@@ -369,17 +369,17 @@ def _explain_missing_search(
     """
     reasons = [*unclear_notes]
     if is_call_unknown:
-        reasons.append("what a model answered was not recorded")
+        reasons.append("the replies of a model were not recorded")
     if steps and not tools:
-        reasons.append(f"{steps[0].label} is a step that may have searched")
+        reasons.append(f"{steps[0].label} may have searched")
     if tools:
         names = ", ".join(map(repr, tools))
-        reasons.append(f"tools that ran are {names}; tools={[_likeliest_search(tools)]!r} says that one searches")
+        reasons.append(f"tools that ran: {names}; if one searches, name it: tools={[_likeliest_search(tools)]!r}")
     else:
-        reasons.append("is the form of these traces supported? convert them into plain dicts")
+        reasons.append("if the trace format is not supported, convert the spans into plain dicts")
     return (
-        f"no span of {format_count(n_traces, 'trace')} is a search of a retriever, so nothing is known of what was "
-        f"found; {'; '.join(reasons)}"
+        f"no retriever span in {format_count(n_traces, 'trace')}, so the retrieved documents are unknown; "
+        f"{'; '.join(reasons)}"
     )
 
 
@@ -391,8 +391,8 @@ def _require_tools(searching_tools: Iterable[str], tools: Sequence[str], unclear
         if tools:
             hint = f"the tools are {', '.join(map(repr, tools))}"
         else:
-            hint = "no tool ran, so leave tools= out"
-        raise TraceError("; ".join([f"no tool is called {name!r}; {hint}", *unclear_notes]))
+            hint = "none did, so leave tools= out"
+        raise TraceError("; ".join([f"no tool named {name!r} ran; {hint}", *unclear_notes]))
 
 
 def _likeliest_search(tools: Sequence[str]) -> str:
@@ -416,17 +416,17 @@ def _count_notes(traces: _Traces, findings: _Findings) -> list[str]:
     """Return a note for each kind of span, trace or result that was left out or merged."""
     notes = []
     if findings.n_without_question:
-        notes.append(f"{format_count(findings.n_without_question, 'trace')} without the id of a question left out")
+        notes.append(f"{format_count(findings.n_without_question, 'trace')} without the ID of a question, excluded")
     n_orphans = traces.count_orphans()
     if n_orphans:
-        notes.append(f"{format_count(n_orphans, 'span')} whose parent is missing")
+        notes.append(f"{format_count(n_orphans, 'span')} with a missing parent")
     if traces.n_repeated:
-        notes.append(format_count(traces.n_repeated, "repeated span"))
+        notes.append(format_count(traces.n_repeated, "duplicate span"))
     if traces.strays:
-        notes.append(f"{format_count(len(traces.strays), 'line')} between the messages that are none")
+        notes.append(f"{format_count(len(traces.strays), 'line')} between the messages ignored")
     if findings.unread:
         n_unread = format_count(len(findings.unread), "result")
-        notes.append(f"{n_unread} not read, so the search failed: {findings.unread[0]}")
+        notes.append(f"{n_unread} unreadable, counted as a failed search: {findings.unread[0]}")
     return notes
 
 
@@ -443,8 +443,10 @@ def _citation_note(trajectories: Sequence[Trajectory], *, is_numbered: bool) -> 
             retrieved.update(str(item_identity(item)) for item in call.ranking)
     if not retrieved or not retrieved.isdisjoint(cited):
         return ""
-    hint = "" if is_numbered else "; where they number what the model has read, pass citations='numbered'"
-    return f"no citation names a document that was found, {cited[0]!r} for example{hint}"
+    hint = ""
+    if not is_numbered:
+        hint = "; if citations are numbers of the documents in the context, pass citations='numbered'"
+    return f"no citation names a retrieved document, e.g. {cited[0]!r}{hint}"
 
 
 def _describe_first_root(traces: _Traces) -> str:

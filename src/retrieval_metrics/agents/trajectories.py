@@ -205,7 +205,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         n_left_out = len(self) - len(rows)
         notes = [*self.notes]
         if n_left_out:
-            notes.append(f"{n_left_out} with unknown {' or '.join(fields)} left out")
+            notes.append(f"{n_left_out} with unknown {' or '.join(fields)}, excluded")
         return self._from_rows(rows, notes, is_whole=self._is_whole and not n_left_out)
 
     def judgments(self, questions: QuestionsOrQrels) -> Questions:
@@ -285,12 +285,11 @@ class Trajectories(Mapping[Any, Trajectory]):
         for field in fields:
             lacking = [row_id for row_id, trajectory in self.items() if getattr(trajectory, field) is None]
             if lacking:
-                verb = "is" if field == "context" else "are"
                 arguments = ", ".join(map(repr, fields))
                 raise ValueError(
-                    f"the {field} of {len(lacking)} of {len(self)} trajectories {verb} unknown, for example of query "
-                    f"{lacking[0]!r}, and unknown is not 0; leave such questions out: known = "
-                    f"trajectories.with_recorded({arguments}), and evaluate a view of it with known.judgments(qrels)"
+                    f"{len(lacking)} of {len(self)} trajectories (e.g. query {lacking[0]!r}) have no recorded {field} "
+                    "(unknown, not empty). Exclude them: known = "
+                    f"trajectories.with_recorded({arguments}), and evaluate a view of it with known.judgments(qrels)."
                 )
 
 

@@ -127,7 +127,7 @@ class Trajectory:
             if call.error is not None:
                 reason = f"failed: {call.error}"
             elif not result_keys:
-                reason = "nothing came back"
+                reason = "no results"
             elif result_keys <= earlier_keys:
                 reason = "nothing new"
             else:

@@ -100,8 +100,8 @@ class View(RetrievedRun, SearchHistory):
         for row, question in self.questions.items():
             if row != question and row not in judged and question in judged:
                 raise ValueError(
-                    f"the searches of question {question!r} are rows of their own, such as {row!r}, and the judgments "
-                    "do not name them; evaluate(trajectories.judgments(qrels), ...), of the same trajectories"
+                    f"each search of question {question!r} is a row of its own, such as {row!r}, for which qrels has "
+                    "no judgments. Write evaluate(trajectories.judgments(qrels), ...), with the same trajectories."
                 )
 
     def origin_of(self, query: QueryId, rank: int) -> tuple[int, int] | None:
@@ -155,7 +155,7 @@ class View(RetrievedRun, SearchHistory):
         elif dropping_calls:
             events.append(f"dropped inside call {dropping_calls[0]}")
         else:
-            events.append("found by no call")
+            events.append("not found by any call")
         repeating_calls = finding_calls[1:]
         if repeating_calls:
             events.append(f"repeated by call {' and '.join(repeating_calls)}")

@@ -35,7 +35,7 @@ from retrieval_metrics.cli.trec_eval_lines import (
     select_measures,
     with_relevance_level,
 )
-from retrieval_metrics.evaluation.evaluation_table import summary_table
+from retrieval_metrics.evaluation.evaluation_table import summary_table, widen_for_terminal
 from retrieval_metrics.evaluation.mean_limits import check_ceiling
 from retrieval_metrics.evaluation.useful_bounds import require_useful_bound
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -84,7 +84,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trec_eval.add_argument(
         "-l", "--level", type=int, metavar="GRADE", default=1, help="the lowest relevant grade (default: %(default)s)"
     )
-    trec_eval.add_argument("-J", "--judged-only", action="store_true", help="take unjudged documents out of the run")
+    trec_eval.add_argument(
+        "-J", "--judged-only", action="store_true", help="remove unjudged documents from the run (condensed lists)"
+    )
     trec_eval.add_argument("-n", "--no-summary", action="store_true", help="with -q: only the lines of single queries")
     trec_eval.add_argument("-M", "--most", type=int, metavar="N", help="score only the first N documents of each query")
     add_text_options(parser)
@@ -125,7 +127,8 @@ def run(arguments: argparse.Namespace) -> bool:
         rankings = run if arguments.most is None else truncate_rankings(run, arguments.most)
         evaluations[name] = rm.evaluate(qrels, rankings, metrics, **options)
     first_evaluation = next(iter(evaluations.values()))
-    result = evaluations_output(evaluations, per_query=arguments.per_query)
+    to_terminal = arguments.output is None and arguments.format in {None, "text"}
+    result = evaluations_output(evaluations, per_query=arguments.per_query, to_terminal=to_terminal)
     if arguments.slices is not None:
         slices = read_values_by_query(arguments.slices, "slices")
         result = add_slices(result, first_evaluation.group_by(slices))
@@ -216,7 +219,9 @@ def _metrics_to_compute(measures: Sequence[Any], level: int) -> list[rm.Metric]:
     return metrics or [with_relevance_level(rm.Metric.parse("map"), level)]
 
 
-def evaluations_output(evaluations: Mapping[str, rm.Evaluation], *, per_query: bool) -> output.CommandOutput:
+def evaluations_output(
+    evaluations: Mapping[str, rm.Evaluation], *, per_query: bool, to_terminal: bool = False
+) -> output.CommandOutput:
     """Return the evaluation of one run, or those of several side by side, ready to be written."""
     first_evaluation = next(iter(evaluations.values()))
     tables = []
@@ -224,7 +229,10 @@ def evaluations_output(evaluations: Mapping[str, rm.Evaluation], *, per_query: b
         if per_query:
             names = list(map(str, first_evaluation.metrics))
             tables.append(_query_table("", names, first_evaluation.queries, first_evaluation.values.tolist()))
-        tables.append(summary_table(first_evaluation.scores))
+        means_table = summary_table(first_evaluation.scores)
+        if to_terminal:
+            means_table = widen_for_terminal(means_table, first_evaluation.scores)
+        tables.append(means_table)
         data = _evaluation_data(first_evaluation, per_query=per_query)
         return output.CommandOutput(tables, data, _evaluation_records(first_evaluation, per_query=per_query))
     if per_query:

@@ -34,6 +34,7 @@ REMEDIES = tuple(
     (re.compile(python), shell)
     for python, shell in (
         (r"evaluate\(qrels, run\) takes the judgments first", "the file of judgments comes first"),
+        (r"Write evaluate\(qrels, run\)", "The file of judgments comes first"),
         (r"; show_progress=True shows how far it is", ""),
         (r"; explain\(query\) shows them", ""),
         (r"print\(comparison\.conclusions\)", "--format json"),
@@ -68,10 +69,10 @@ REMEDIES = tuple(
         (r"read it again with read_run", "run the command again"),
         (r"(is what a file holds and not its path); pass .* in its place", r"\1"),
         (r"; to read texts, use read_queries or read_corpus", ""),
-        (r"pass \{id: -distance\}, or a list of ids, best first", "write -distance as the score"),
-        (r"write name\.rpartition\('/'\)\[2\] for each judged id", "cut off the rest"),
-        (r"(a part of .* is a judged id): .*", r"\1: cut off the rest"),
-        (r"the texts by source or the documents of the framework", "what they were cut from"),
+        (r"pass \{id: -distance\}, or IDs in rank order", "write -distance as the score"),
+        (r"use name\.rpartition\('/'\)\[2\] for each judged ID", "cut off the rest"),
+        (r"(Part of .* is a judged ID): .*", r"\1: cut off the rest"),
+        (r"\(texts by source, or the framework's documents\)", "what they were cut from"),
         (r"; use one from evaluate\(qrels, run\), or the parts of a merged one", ""),
         (r"; add them: evaluate\(\.\.\.\)\.with_scores\(\.\.\.\)", ", and stand in saved results"),
         (r"; evaluation\.with_scores\(\.\.\.\) adds it", ""),

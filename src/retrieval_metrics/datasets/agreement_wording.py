@@ -24,11 +24,11 @@ def agreement_tables(agreement: Agreement) -> list[Table]:
 def _measures_table(agreement: Agreement) -> Table:
     first_name, second_name = agreement.names
     measures = {
-        "same grade": agreement.raw_agreement,
+        "raw agreement": agreement.raw_agreement,
         "kappa": agreement.kappa,
-        "kappa, weighted by squares": agreement.quadratic_kappa,
-        "kappa, weighted linearly": agreement.linear_kappa,
-        f"kappa, {agreement.relevant}": agreement.binary_kappa,
+        "quadratic-weighted kappa": agreement.quadratic_kappa,
+        "linear-weighted kappa": agreement.linear_kappa,
+        f"binary kappa ({agreement.relevant})": agreement.binary_kappa,
     }
     rows = []
     lacks_interval = False
@@ -38,13 +38,12 @@ def _measures_table(agreement: Agreement) -> Table:
         rows.append([name, value, interval])
         lacks_interval = lacks_interval or (interval == "-" and value != "-")
     queries = numbers.format_query_count(len(agreement.by_query))
-    title = f"{first_name} with {second_name}: {numbers.format_count(agreement.n, 'document')} of {queries}"
-    direction = "higher" if agreement.mean_difference > 0 else "lower"
-    notes = [f"{second_name} grades {abs(agreement.mean_difference):.2f} {direction} on average"]
+    title = f"{first_name} vs {second_name}: {numbers.format_count(agreement.n, 'document')}, {queries}"
+    notes = [mean_difference_text(agreement)]
     if lacks_interval:
-        notes.append(f"-: a kappa has no interval if they disagree in fewer than {MIN_DISAGREEMENTS} queries")
+        notes.append(f"-: no CI for kappa if the graders disagree in fewer than {MIN_DISAGREEMENTS} queries")
     if agreement.near_chance:
-        notes.append(f"this agreement is {agreement.chance_note}")
+        notes.append(f"agreement is {agreement.chance_note}")
     return Table(["agreement", "", numbers.level_name(agreement.level)], rows, notes, title)
 
 
@@ -63,7 +62,7 @@ def _kinds_table(agreement: Agreement) -> Table:
         raw_agreement = numbers.format_value(kind_agreement.raw_agreement)
         difference = numbers.format_signed(kind_agreement.mean_difference)
         rows.append([kind_agreement.respect, kind_agreement.kind, f"{kind_agreement.n:,}", raw_agreement, difference])
-    header = ["kind of passage", "", "n", "same grade", f"{agreement.names[1]} higher by"]
+    header = ["passage type", "", "n", "raw agreement", f"{agreement.names[1]} - {agreement.names[0]}"]
     return Table(header, rows, words=(0, 1))
 
 
@@ -71,24 +70,30 @@ def calibration_label(agreement: Agreement) -> str:
     """Return the label of the axis of a calibration plot."""
     relevant = "relevant"
     if agreement.relevant_from is not None:
-        relevant = f"relevant (from grade {agreement.relevant_from:g})"
-    return f"share that {agreement.names[0]} calls {relevant},\nwith its {numbers.level_name(agreement.level)}"
+        relevant = f"relevant (grade ≥ {agreement.relevant_from:g})"
+    return f"share {agreement.names[0]} grades {relevant}\n({numbers.level_name(agreement.level)})"
+
+
+def mean_difference_text(agreement: Agreement) -> str:
+    """Return how much higher the second grader grades on average, such as `mean difference, model - Ada: +0.08`."""
+    first_name, second_name = agreement.names
+    return f"mean difference, {second_name} - {first_name}: {agreement.mean_difference:+.2f}"
 
 
 def relevance_text(agreement: Agreement) -> str:
     """Return the two classes of documents that the binary kappa compares."""
     if agreement.relevant_from is None:
         return "relevant or not"
-    return f"relevant (from {agreement.relevant_from:g}) or not"
+    return f"relevant: grade ≥ {agreement.relevant_from:g}"
 
 
 def chance_text(agreement: Agreement) -> str:
     """Return how an agreement near chance compares with chance."""
     value, (low, high) = agreement.quadratic_kappa
     if math.isnan(value):
-        return "no evidence: both gave every document one and the same grade"
+        return "not assessable: both graders gave every document the same grade"
     if math.isnan(low):
-        return "not to be told from chance, from so few queries"
+        return "indistinguishable from chance with so few queries"
     if high < 0:
-        return "worse than chance; is a scale turned round?"
-    return "hardly better than chance"
+        return "below chance; check for a reversed scale"
+    return "barely above chance"

@@ -6,6 +6,7 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.comparison.rare_effect_wording import format_rare_effect
+from retrieval_metrics.datasets.agreement_wording import mean_difference_text
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
 
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 # The smallest number of labelled queries in the simulations; intervals from fewer are rough.
 MIN_LABELLED = 15
 # How often, in simulations, as many labels as were said to be needed were enough.
-LABELS_NEEDED_ACCURACY = "which sufficed in 71 to 97% of simulated samples, in the worst in 55 to 89%"
+LABELS_NEEDED_ACCURACY = "sufficient in 71 to 97% of simulated samples; 55 to 89% in the worst setting"
 # What the means estimate, with the number of queries.
-TARGET = "the mean over the population of queries of which these {} are a random sample"
+TARGET = "mean over the population of which these {} queries are a random sample"
 
 
 def estimate_tables(estimate: Estimate, differences: Sequence[EstimatedDifference]) -> list[Table]:
     """Return the tables of an estimate: the agreement of people and model, the means, and the listed differences."""
-    tables = [Table((), (), _agreement_lines(estimate), "Agreement of people and model"), _means_table(estimate)]
+    tables = [Table((), (), _agreement_lines(estimate), "Agreement of humans and model"), _means_table(estimate)]
     if estimate.differences:
         tables.append(_differences_table(differences, estimate.level))
     return tables
@@ -36,27 +37,23 @@ def _agreement_lines(estimate: Estimate) -> list[str]:
     human_name, model_name = estimate.names
     agreement = estimate.agreement
     if agreement is None:
-        return ["unknown: people or the model graded something other than documents by id"]
+        return ["unknown: the humans or the model graded something other than documents by ID"]
     kappa = agreement.quadratic_kappa
-    size = f"{numbers.format_count(agreement.n, 'document')} of {numbers.format_query_count(len(agreement.by_query))}"
-    direction = "higher" if agreement.mean_difference > 0 else "lower"
-    shift = f"{abs(agreement.mean_difference):.2f} {direction} on average"
+    size = f"{numbers.format_count(agreement.n, 'document')}, {numbers.format_query_count(len(agreement.by_query))}"
     lines = [
-        f"{human_name} with {model_name}: weighted kappa {numbers.format_mean(kappa.value, kappa.interval)}",
-        f"{size}, {100 * agreement.raw_agreement.value:.0f}% with the same grade; {model_name} grades {shift}",
+        f"{human_name} vs {model_name}: quadratic-weighted kappa {numbers.format_mean(kappa.value, kappa.interval)}",
+        f"{size}; raw agreement {agreement.raw_agreement.value:.0%}; {mean_difference_text(agreement)}",
     ]
     if agreement.relevant_from is not None:
-        lines.append(f"relevant: from grade {agreement.relevant_from:g}")
+        lines.append(f"relevant: grade ≥ {agreement.relevant_from:g}")
     if agreement.near_chance:
-        lines.append(
-            f"do not use the grades of {model_name} alone: its agreement with {human_name} is {agreement.chance_note}"
-        )
+        lines.append(f"do not use {model_name}'s grades alone: agreement with {human_name} is {agreement.chance_note}")
     return lines
 
 
 def _means_table(estimate: Estimate) -> Table:
     level = numbers.level_name(estimate.level)
-    header = ["metric", "system", "mean", level, "people alone", "model alone", "worth"]
+    header = ["metric", "system", "mean", level, "human only", "model only", "eff. n"]
     rows = []
     for mean in estimate.estimated.values():
         corrected = mean.estimate
@@ -75,15 +72,15 @@ def _means_table(estimate: Estimate) -> Table:
     n_graded = len(estimate.sample)
     n_queries = len(estimate.sample.population)
     notes = [
-        f"mean: {TARGET.format(n_queries)}, as people would grade them",
-        "worth: how many queries people alone would have to grade for the same precision",
+        f"mean: estimated human-graded {TARGET.format(f'{n_queries:,}')}",
+        "eff. n: human-graded queries giving the same precision without the model",
     ]
     optional_notes = [_no_help_note(estimate), _undefined_note(estimate)]
     if n_graded < MIN_LABELLED:
-        optional_notes.append(f"{n_graded} graded queries are few: intervals from fewer than {MIN_LABELLED} are rough")
+        optional_notes.append(f"only {n_graded} graded queries: CIs from fewer than {MIN_LABELLED} are approximate")
     notes += filter(None, optional_notes)
     notes += estimate.notes
-    title = f"{numbers.format_query_count(n_graded)} of {n_queries:,} graded by people, all by a model"
+    title = f"{n_graded:,} of {numbers.format_query_count(n_queries)} graded by humans, all by a model"
     return Table(header, rows, notes, title, words=(0, 1))
 
 
@@ -91,11 +88,11 @@ def _no_help_note(estimate: Estimate) -> str:
     """Return a note about the means whose interval the model's grades do not narrow; "" if there are none."""
     unaided = [mean for mean in estimate.estimated.values() if not mean.estimate.helps]
     if len(unaided) == len(estimate.estimated):
-        return "the model does not help: people's grades alone are as precise"
+        return "the model adds no precision over human grades"
     if not unaided:
         return ""
     names = numbers.join_names([f"{mean.metric} of {mean.system}" for mean in unaided])
-    return f"the model does not help for {names}"
+    return f"the model adds no precision over human grades for {names}"
 
 
 def _undefined_note(estimate: Estimate) -> str:
@@ -106,17 +103,15 @@ def _undefined_note(estimate: Estimate) -> str:
     if n_defined == n_graded:
         return ""
     return (
-        f"{least_defined.metric} is defined for {n_defined} of the {n_graded}: for the others people found nothing "
-        "relevant"
+        f"{least_defined.metric} is defined for {n_defined} of the {n_graded}: the others have no document that humans "
+        "graded relevant"
     )
 
 
 def _differences_table(differences: Sequence[EstimatedDifference], level: float) -> Table:
-    header = ["metric", "difference", "mean", numbers.level_name(level), "model alone", "told apart"]
+    header = ["metric", "difference", "mean", numbers.level_name(level), "model only", "significant"]
     rows = []
-    notes = [
-        f"told apart: 0 is outside the interval, corrected for {numbers.format_count(len(differences), 'difference')}"
-    ]
+    notes = [f"significant: 0 outside the CI corrected for {numbers.format_count(len(differences), 'difference')}"]
     for difference in differences:
         rows.append(
             [
@@ -145,8 +140,8 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
         interval = numbers.format_interval(difference.human_interval, difference=True)
         notes.append(
             f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the model sees "
-            "differences beyond those that people graded, and nothing shows whether people agree. People alone: "
-            f"{numbers.format_signed(human_only.mean)} {interval}; told apart only if both are"
+            "larger differences than any human-graded one, which cannot be verified. Human only: "
+            f"{numbers.format_signed(human_only.mean)} {interval}; significant only if both are"
         )
     if difference.rare_effect_matters:
         rare_effect = format_rare_effect(difference.n, difference.estimate.span, difference.rare_effect)
@@ -158,10 +153,11 @@ def _labels_needed_note(difference: EstimatedDifference) -> str:
     """Return how many more queries people must grade to halve an interval."""
     width = abs(difference.interval.high - difference.interval.low)
     n_needed = difference.labels_needed(width / 2)
-    goal = f"{_subject(difference)}, to know it within -+{numbers.format_value(width / 4)} (half as wide)"
+    goal = f"halving the CI of {_subject(difference)} (to ±{numbers.format_value(width / 4)})"
     if isinf(n_needed):
-        return f"{goal}: not with these {difference.estimate.queries:,} queries, even if people graded all"
-    return f"{goal}: grades for {numbers.format_query_count(int(n_needed))} more, {LABELS_NEEDED_ACCURACY}"
+        return f"{goal}: impossible with these {difference.estimate.queries:,} queries, even if all are human-graded"
+    more_queries = numbers.format_count(int(n_needed), "more query", "more queries")
+    return f"{goal}: human grades for {more_queries} ({LABELS_NEEDED_ACCURACY})"
 
 
 def _subject(difference: EstimatedDifference) -> str:
@@ -171,15 +167,15 @@ def _subject(difference: EstimatedDifference) -> str:
 def look_note(look: Look, level: float) -> str:
     """Return the level of one of several looks at the labels, and the level that all keep together."""
     return (
-        f"look {look.number} of {look.n_looks}: at {100 * look.level:.3g}%, so that all together keep "
-        f"{100 * level:.3g}%"
+        f"look {look.number} of {look.n_looks}: {100 * look.level:.3g}% level ({100 * level:.3g}% over all looks, "
+        "group-sequential)"
     )
 
 
 def model_graders_note(models: Sequence[str]) -> str:
     """Return a note that models gave the grades that were passed as people's."""
     graders = numbers.join_names(list(models))
-    return f"{graders} graded as a model, not as a person: what is said of people holds for its grades"
+    return f'{graders} graded as a model, not as a person: "human" means its grades here'
 
 
 def gap_notes(gaps: SampleGaps) -> list[str]:
@@ -187,25 +183,22 @@ def gap_notes(gaps: SampleGaps) -> list[str]:
     notes = []
     if gaps.n_outside_sample:
         ignored = numbers.format_query_count(gaps.n_outside_sample)
-        notes.append(f"{ignored} that people graded are not in the sample and were ignored")
+        notes.append(f"{ignored} graded by humans but not in the sample, ignored")
     if gaps.queries_without_grade:
         ungraded = numbers.format_query_count(len(gaps.queries_without_grade))
         notes.append(
-            f"people gave no grade to any document of {ungraded} of the sample, such as "
-            f"{gaps.queries_without_grade[0]!r}: these are left out, which biases the estimate if they are the "
-            "difficult ones"
+            f"{ungraded} of the sample without any human grade (e.g. {gaps.queries_without_grade[0]!r}), excluded, "
+            "which biases the estimate if they are the difficult ones"
         )
     if gaps.n_without_model:
         ungraded = numbers.format_query_count(gaps.n_without_model)
-        notes.append(f"the model graded nothing for {ungraded}, which count as the mean of the others")
+        notes.append(f"{ungraded} without any grade of the model, set to the mean of the others")
     for ungraded_documents in gaps.ungraded_documents:
         if ungraded_documents.n_ungraded:
             notes.append(
                 f"{ungraded_documents.graders} gave no grade to {ungraded_documents.n_ungraded:,} of "
-                f"{ungraded_documents.n_retrieved:,} documents among the first "
-                f"{ungraded_documents.depth} of the systems; these count as not relevant (judgments from before are "
-                "added by Labels.from_qrels(qrels, grader=...) "
-                "and merge; "
-                'rm.compare(..., unjudged="bounds") says what the others could change)'
+                f"{ungraded_documents.n_retrieved:,} documents in the top {ungraded_documents.depth} of the systems; "
+                "these count as not relevant (add earlier judgments with Labels.from_qrels(qrels, grader=...) and "
+                'merge; rm.compare(..., unjudged="bounds") bounds the effect of the others)'
             )
     return notes

@@ -150,7 +150,7 @@ def evaluate_with_labels(
     for metric in resolved_metrics:
         for pair in permutations(scores_by_system, 2):
             differences.append(_estimate_difference(metric, pair, scores_by_system, design, level, n_differences))
-    names = (format_graders(human, "people"), format_graders(model, "the model"))
+    names = (format_graders(human, "humans"), format_graders(model, "the model"))
     agreement = graded_sample.agreement(names, level, threshold)
     model_graders = find_model_graders(human)
     if model_graders:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from os import PathLike
 from os.path import exists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.datasets.beir import read_beir, read_json_dataset, write_beir
 from retrieval_metrics.datasets.export import (
     langsmith_examples,
@@ -27,15 +29,22 @@ from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.display_text import shorten
+from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
+
+    import pandas as pd
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import Lint
     from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.metrics.base.metric import Metric
+
+
+# How many questions a notebook shows.
+MAX_QUESTIONS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,7 +73,7 @@ class EvaluationSet(Questions):
         >>> rm.evaluate(questions, {"q1": ["d3", "d7"]}, "mrr").means
         {'mrr': 0.5}
         >>> questions
-        <EvaluationSet: 1 question, such as 'q1': 'why?'>
+        <EvaluationSet: 1 question, e.g. 'q1': 'why?'>
     """
 
     @classmethod
@@ -112,9 +121,58 @@ class EvaluationSet(Questions):
     def __repr__(self) -> str:
         example = ""
         for query, text in self.queries.items():
-            example = f", such as {query!r}: {shorten(text)!r}"
+            example = f", e.g. {shorten(text)!r}"
+            if query != text:
+                example = f", e.g. {query!r}: {shorten(text)!r}"
             break
         return f"<EvaluationSet: {numbers.format_count(len(self.queries), 'question')}{example}>"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per question: its text, its relevant documents, and where it comes from.
+
+        `relevant` counts the documents, quotes or spans with a grade above 0. Columns of the provenance and of the
+        answers are there if any question has them.
+
+        Raises:
+            ImportError: If pandas is not installed; the message contains the command that installs it.
+        """
+        pandas = import_optional("pandas", "to_pandas")
+        rows = list(self._rows())
+        index = pandas.Index(list(self.queries), name="query")
+        frame: pd.DataFrame = pandas.DataFrame(rows, index=index, columns=self._columns(rows))
+        return frame
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        grades_by_query = as_qrels(self.qrels).graded()
+        for query, text in self.queries.items():
+            grades = grades_by_query.get(query, {}).values()
+            row: dict[str, Any] = {"text": text, "relevant": sum(grade > 0 for grade in grades)}
+            if query in self.provenance:
+                row |= {name: value for name, value in self.provenance[query].as_dict().items() if name != "labels"}
+                row |= self.provenance[query].labels
+            if query in self.answers:
+                row["answer"] = self.answers[query]
+            yield row
+
+    @staticmethod
+    def _columns(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+        columns = dict.fromkeys(["text", "relevant"])
+        for row in rows:
+            columns |= dict.fromkeys(row)
+        return list(columns)
+
+    def _repr_html_(self) -> str:
+        rows_by_query = zip(self.queries, self._rows(), strict=True)
+        shown = list(islice(rows_by_query, MAX_QUESTIONS_SHOWN))
+        columns = self._columns([row for _, row in shown])
+        cells = []
+        for query, row in shown:
+            cells.append([str(query), *(shorten(str(row.get(column, ""))) for column in columns)])
+        notes = [numbers.format_count(len(self.queries), "question")]
+        if len(self.queries) > len(shown):
+            notes.append(f"the first {len(shown)} are shown; .to_pandas() has all")
+        words = tuple(number for number, column in enumerate(["query", *columns]) if column != "relevant")
+        return Table(["query", *columns], cells, notes, words=words).html()
 
     @property
     def unanswerable(self) -> tuple[QueryId, ...]:

@@ -120,12 +120,10 @@ class QuestionGeneration:
         if stop_reason is None and any(self._count_missing().values()):
             if n_written >= max_written:
                 stop_reason = (
-                    f"{n_written:,} were requested, {MAX_ATTEMPTS} for each wanted one, and too few can be used"
+                    f"{n_written:,} were written, {MAX_ATTEMPTS} for each requested one, and too few are usable"
                 )
             else:
-                stop_reason = (
-                    f"every passage has been asked about {MAX_PER_PASSAGE} times in every kind that is missing"
-                )
+                stop_reason = f"every passage was tried {MAX_PER_PASSAGE} times for each missing kind"
         return self._make_result(stop_reason)
 
     def _count_missing(self) -> dict[str, int]:

@@ -70,8 +70,8 @@ class GeneratedQuestions(Printed):
         questions: The questions, with their judgments and provenance.
         rejected: The rejected questions, in the order of rejection.
         calls: The calls of the model.
-        stop_reason: Why there are fewer questions than wanted; None if there are not.
-        requested: How many questions of each kind were wanted.
+        stop_reason: Why there are fewer questions than requested; None if there are not.
+        requested: How many questions of each kind were requested.
         documents: How many documents the questions are made from, and how many the corpus has.
         clusters: How many clusters of content the questions are made from, and how many the corpus has.
         findings: The results of the checks.
@@ -141,8 +141,8 @@ class GeneratedQuestions(Printed):
         rows = []
         for kind, n_wanted in self.requested.items():
             rows.append([kind, str(n_made[kind]), str(n_wanted), str(n_rejected[kind]), KINDS[kind]])
-        title = f"{len(self.questions):,} questions of {sum(self.requested.values()):,} wanted"
-        header = ["kind", "made", "wanted", "rejected", "meaning"]
+        title = f"{len(self.questions):,} of {sum(self.requested.values()):,} requested questions"
+        header = ["kind", "made", "requested", "rejected", "meaning"]
         tables = [Table(header, rows, generation_notes(self), title, words=(0, -1))]
         if self.rejected:
             tables.append(self._reason_table())

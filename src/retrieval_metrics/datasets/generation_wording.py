@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.reports import numbers
+
 if TYPE_CHECKING:
     from retrieval_metrics.datasets.candidate_checks import CheckResults
     from retrieval_metrics.datasets.generated import GeneratedQuestions
@@ -19,8 +21,8 @@ def generation_notes(generated: GeneratedQuestions) -> list[str]:
     n_used_documents, n_documents = generated.documents
     n_used_clusters, n_clusters = generated.clusters
     coverage_note = (
-        f"made of {n_used_documents:,} of {n_documents:,} documents, and of {n_used_clusters:,} of {n_clusters:,} "
-        "clusters of content"
+        f"covers {n_used_documents:,} of {n_documents:,} documents and {n_used_clusters:,} of {n_clusters:,} content "
+        "clusters"
     )
     notes = [
         coverage_note,
@@ -31,9 +33,9 @@ def generation_notes(generated: GeneratedQuestions) -> list[str]:
         model_note(generated.findings),
     ]
     if generated.stop_reason is not None:
-        notes.append(f"there are fewer than wanted: {generated.stop_reason}")
+        notes.append(f"fewer than requested: {generated.stop_reason}")
     if len(generated.questions):
-        notes.append("a model wrote them and a model checked them: have people read a sample before you rely on it")
+        notes.append("written and checked by a model: have a person review a sample before you rely on it")
     return [note for note in notes if note]
 
 
@@ -41,13 +43,11 @@ def _other_answer_notes(findings: CheckResults) -> list[str]:
     notes = []
     if findings.n_other_answers or findings.n_refused:
         notes.append(
-            f"{findings.n_other_answers:,} other passages answer a question too and are judged; "
-            f"{findings.n_refused:,} more were named, but do not answer alone"
+            f"{findings.n_other_answers:,} other passages also answer a question and are judged relevant; "
+            f"{findings.n_refused:,} more were proposed but do not answer on their own"
         )
     if findings.n_unknown:
-        notes.append(
-            f"{findings.n_unknown:,} times it is unknown which other passages answer, because no reply could be used"
-        )
+        notes.append(f"other passages that answer: {findings.n_unknown:,} checks without a usable reply")
     return notes
 
 
@@ -68,8 +68,8 @@ def _rank_note(generated: GeneratedQuestions) -> str:
     if not n_answerable:
         return ""
     return (
-        f"BM25 ranks what answers them first for {n_first:,}, 2 to {LAST_RANK_OF_PAGE} for {n_on_page:,}, and lower or "
-        f"not at all for {n_answerable - n_first - n_on_page:,}"
+        f"BM25 rank of the answer: 1 for {n_first:,}, 2 to {LAST_RANK_OF_PAGE} for {n_on_page:,}, lower or not "
+        f"retrieved for {n_answerable - n_first - n_on_page:,}"
     )
 
 
@@ -78,9 +78,9 @@ def _answer_note(generated: GeneratedQuestions) -> str:
     n_unsupported = generated.findings.n_unsupported
     if not answers and not n_unsupported:
         return ""
-    note = f"{len(answers):,} have a reference answer that says what their quotes say"
+    note = f"{len(answers):,} with a reference answer supported by the quotes"
     if n_unsupported:
-        note += f"; {n_unsupported:,} were left out, because it could not be confirmed that they do"
+        note += f"; {numbers.format_count(n_unsupported, 'answer')} omitted (support not confirmed)"
     return note
 
 
@@ -90,8 +90,7 @@ def model_note(findings: CheckResults) -> str:
         n_contradicted = findings.count_contradicted(answer=answer)
         if n_contradicted:
             return (
-                f"the model said {'yes' if answer else 'no'} to all {findings.verdicts.total():,} questions of the "
-                f"checks, also to the {n_contradicted:,} where the opposite was expected: it seems to "
-                f"{'confirm' if answer else 'deny'} whatever it is asked, so its checks say nothing"
+                f"the model answered {'yes' if answer else 'no'} to all {findings.verdicts.total():,} check questions, "
+                f"including {n_contradicted:,} where the opposite was expected, so its checks are uninformative"
             )
     return ""

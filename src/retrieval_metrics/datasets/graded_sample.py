@@ -85,7 +85,7 @@ class GradedSample:
         human_qrels = _as_qrels(human)
         model_qrels = _as_qrels(model)
         if scale is not None:
-            _require_grades_of_scale("people", human_qrels, scale)
+            _require_grades_of_scale("humans", human_qrels, scale)
             _require_grades_of_scale("the model", model_qrels, scale)
         human_judgments: dict[Any, Any] = human_qrels.as_dict()
         missing = [query for query in sample.queries if query not in human_judgments]
@@ -131,7 +131,7 @@ class GradedSample:
         if self.has_documents_only:
             depth = largest_cutoff(metrics)
             ungraded_documents = (
-                _count_ungraded("people", self.human, runs, depth, match),
+                _count_ungraded("humans", self.human, runs, depth, match),
                 _count_ungraded("the model", self.model, runs, depth, match),
             )
         return SampleGaps(

@@ -190,7 +190,7 @@ class Agreement(Printed):
             rows.append(
                 ChartRow(f"{second_name}: {grade:g}", share.value, share.interval, f"{share.value:.2f} of {size}")
             )
-        title = f"what a grade of {second_name} means"
+        title = f"calibration of {second_name}'s grades"
         chart = ChartRows.scaled(title, calibration_label(self), rows, least=1.0)
         return figure([rows_panel(chart)], across)
 

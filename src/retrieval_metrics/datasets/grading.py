@@ -125,7 +125,7 @@ async def read_grades(
         _check_failures(labels, replies.reasons, client.stop_reason)
     grades_given = {label.grade for label in label_by_document.values() if label.grade is not None}
     if len(grades_given) == 1 and len(label_by_document) >= MIN_EQUAL_GRADES:
-        notes.append(f"{grader} gave every document the grade {grades_given.pop():g}, and so tells nothing apart")
+        notes.append(f"{grader} gave every document grade {grades_given.pop():g}, so its grades are uninformative")
     return Labels(labels, notes, scale)
 
 
@@ -142,8 +142,8 @@ def _check_failures(labels: Collection[Label], n_by_reason: Mapping[str, int], s
         form_note = '; a reply must hold JSON such as {"grade": 2}' if "not JSON" in n_by_reason else ""
         raise ValueError(f"the model graded none of the {n_ungraded:,} documents ({reasons}){stop_note}{form_note}")
     warn(
-        f"{n_ungraded:,} of {len(labels):,} documents got no grade ({reasons}): in judgments they count as not judged; "
-        f"with a cache, grading again asks only for what has no usable reply{stop_note}",
+        f"not graded: {n_ungraded:,} of {len(labels):,} documents ({reasons}), which count as unjudged; with a cache, "
+        f"grading again requests only these{stop_note}",
     )
 
 

@@ -25,7 +25,7 @@ def labels_table(summary: LabelsSummary) -> Table:
         rows.append([counts.grader, counts.kind, f"{counts.n_queries:,}", *n_by_grade, f"{counts.n_ungraded:,}"])
     notes = [*_failure_notes(summary), *_grader_notes(summary)]
     if summary.scale is not None:
-        notes.append(f"relevant: from grade {summary.scale.relevant_from:g}")
+        notes.append(f"relevant: grade ≥ {summary.scale.relevant_from:g}")
     notes += summary.notes
     return Table(header, rows, notes, numbers.format_count(summary.n_labels, "label"), (0, 1))
 
@@ -43,15 +43,15 @@ def _grader_notes(summary: LabelsSummary) -> list[str]:
     notes = []
     for agreement in summary.agreements:
         first_name, second_name = agreement.names
-        notes.append(
-            f"{first_name} and {second_name}: weighted kappa {numbers.format_mean(*agreement.quadratic_kappa)}, "
-            f"{numbers.format_count(agreement.n, 'document')}"
-        )
+        kappa = numbers.format_mean(*agreement.quadratic_kappa)
+        documents = numbers.format_count(agreement.n, "document")
+        notes.append(f"{first_name} vs {second_name}: quadratic-weighted kappa {kappa}, {documents}")
     if summary.alpha is not None:
         documents = numbers.format_count(summary.n_with_several_grades, "document")
-        notes.append(f"all {len(summary.graders)}: alpha {numbers.format_mean(*summary.alpha)}, {documents}")
+        alpha = numbers.format_mean(*summary.alpha)
+        notes.append(f"all {len(summary.graders)} graders: Krippendorff's alpha {alpha}, {documents}")
     if summary.n_conflicts:
-        notes.append(f"{numbers.format_count(summary.n_conflicts, 'document')} with different grades: .conflicts")
+        notes.append(f"{numbers.format_count(summary.n_conflicts, 'disagreement')}: .conflicts")
     return notes
 
 

@@ -207,8 +207,8 @@ class Labels(Printed):
             labels.append(replace(choose_label(labels_of_document, rule), grader=self.name))
         notes = list(self.notes)
         if self.conflicts:
-            winner = f"the {rule} grade" if rule in RULES else rule
-            notes.append(f"where {self.name} differed, {winner} held")
+            rule_text = f"the {rule} grade" if rule in RULES else f"the grade of {rule}"
+            notes.append(f"conflicts of {self.name} resolved by {rule_text}")
         return Labels(labels, notes, self.scale)
 
     def merge(self, *others: Labels) -> Labels:

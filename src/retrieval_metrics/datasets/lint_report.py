@@ -41,39 +41,33 @@ class FindingKind:
 
 # The kinds of findings by name, in the order in which a report lists them.
 FINDING_KINDS: Mapping[str, FindingKind] = {
-    "no_relevant": FindingKind(
-        "error", "documents are judged and none is relevant, so the question counts as one without an answer"
-    ),
-    "short_quote": FindingKind("error", "a quote is so short that comparing refuses it"),
-    "unknown_document": FindingKind("error", "a judged document is not in the corpus, so nothing can find it"),
+    "no_relevant": FindingKind("error", "documents are judged, but none is relevant: treated as unanswerable"),
+    "short_quote": FindingKind("error", "a quote is too short to be matched"),
+    "unknown_document": FindingKind("error", "a judged document is not in the corpus, so it cannot be retrieved"),
     "unknown_source": FindingKind("error", "the source of a span is not in the corpus"),
     "missing_quote": FindingKind("error", "a quote is not in the corpus"),
-    "moved_span": FindingKind("error", "a span no longer holds the text it held"),
+    "moved_span": FindingKind("error", "a span no longer matches its text"),
     "impossible_group": FindingKind("error", "none of several alternatives is in the corpus"),
-    "contradicting_judgments": FindingKind("error", "the same question is judged differently elsewhere"),
+    "contradicting_judgments": FindingKind("error", "a duplicate question has different judgments"),
     "duplicate_question": FindingKind("warning", "another question has the same words"),
     "near_duplicate_question": FindingKind("warning", "another question has almost the same words"),
-    "dependent_question": FindingKind(
-        "warning", "the question cannot be understood without the passage it was made of"
-    ),
-    "short_question": FindingKind("warning", "the question has too few words to say what is wanted"),
+    "dependent_question": FindingKind("warning", "the question is not self-contained"),
+    "short_question": FindingKind("warning", "the question is too short to be specific"),
     "ambiguous_quote": FindingKind("warning", "a quote occurs in several places"),
-    "uncovered_span": FindingKind("warning", "the passages leave out a part of a span"),
-    "leaked_id": FindingKind("warning", "the question names the id of a document that is relevant to it"),
-    "cut_quote": FindingKind("warning", "a quote is in its source, but no passage holds all of it"),
-    "unjudged_duplicate": FindingKind("warning", "a copy of a relevant passage is not judged"),
-    "possible_answer": FindingKind("warning", "a passage that shares much of a relevant one is not judged"),
+    "uncovered_span": FindingKind("warning", "part of a span is not in any passage"),
+    "leaked_id": FindingKind("warning", "the question names the ID of a document that is relevant to it"),
+    "cut_quote": FindingKind("warning", "a quote is in its source, but split across passages"),
+    "unjudged_duplicate": FindingKind("warning", "an unjudged copy of a relevant passage"),
+    "possible_answer": FindingKind("warning", "an unjudged passage overlaps with a relevant one"),
     "echo": FindingKind("warning", "the question repeats the words of its answer"),
-    "unanswered": FindingKind("warning", "nothing relevant is found"),
-    "unanswerable": FindingKind(
-        "note", "nothing is judged, or all of it is forbidden, so nothing is meant to answer the question"
-    ),
-    "forbidden": FindingKind("note", "grades below 0 say what must not come back"),
-    "unjudged_at_top": FindingKind("note", "a document that every run ranks among the first three is not judged"),
-    "cut_span": FindingKind("note", "a span begins or ends within a word"),
-    "easy": FindingKind("note", "something relevant comes first whatever retrieves"),
+    "unanswered": FindingKind("warning", "relevant documents are not retrieved, or barely"),
+    "unanswerable": FindingKind("note", "no judgments, or forbidden documents only: treated as unanswerable"),
+    "forbidden": FindingKind("note", "grades below 0 mark forbidden documents"),
+    "unjudged_at_top": FindingKind("note", "an unjudged document in the top 3 of every run"),
+    "cut_span": FindingKind("note", "a span starts or ends inside a word"),
+    "easy": FindingKind("note", "a relevant document ranks first with every retriever"),
     "few_sources": FindingKind("note", "the questions come from few documents"),
-    "too_few_questions": FindingKind("note", "the wanted difference needs more questions"),
+    "too_few_questions": FindingKind("note", "the target difference needs more questions"),
 }
 
 
@@ -153,7 +147,7 @@ class Lint(Printed, Generic[QuestionsT]):
         if name in {kind.severity for kind in FINDING_KINDS.values()}:
             return [finding for finding in self.findings if finding.severity == name]
         if name not in FINDING_KINDS:
-            raise ValueError(f"there is no finding {name!r}; the findings are {', '.join(FINDING_KINDS)}")
+            raise ValueError(f"unknown finding {name!r}. Use one of {', '.join(FINDING_KINDS)}")
         return [finding for finding in self.findings if finding.name == name]
 
     def fixed(self) -> QuestionsT:
@@ -226,7 +220,7 @@ class Lint(Printed, Generic[QuestionsT]):
         n_fixes = sum(finding.fix is not None for finding in self.findings)
         if n_fixes:
             notes.append(wording.format_fixes(n_fixes))
-        notes += [f"unchecked: {sentence}" for sentence in self.skipped]
+        notes += [f"skipped: {sentence}" for sentence in self.skipped]
         title = wording.format_title(len(self.questions), len(self.findings))
         header = ["finding", "severity", "n", "meaning"] if rows else []
         return [Table(header, rows, notes, title, (0, 1, 3))]

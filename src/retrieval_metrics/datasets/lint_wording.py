@@ -28,29 +28,29 @@ MAX_SUSPECTS = 20
 
 def format_dependent_question(question: str, pointing_words: str) -> str:
     """Say which words of a question refer to something unseen."""
-    return f"{quote_beginning(question)} says {pointing_words!r}, which cannot be understood without the passage"
+    return f"{quote_beginning(question)} is not self-contained: {pointing_words!r}"
 
 
 def format_unknown_languages_skipped(queries: Sequence[QueryId], n_questions: int, languages: Iterable[str]) -> str:
     """Say for how many questions the language is unknown, so that this check is skipped."""
     *first_languages, last_language = languages
     return (
-        f"whether {len(queries):,} of {n_questions:,} questions make sense without their passage, such as "
-        f"{queries[0]!r}, because their language seems to be none of {', '.join(first_languages)} and {last_language}"
+        f"whether {len(queries):,} of {n_questions:,} questions are self-contained, such as {queries[0]!r} (language "
+        f"not recognised as {', '.join(first_languages)} or {last_language})"
     )
 
 
 def format_short_question(question: str, n_words: int, n_content_words: int) -> str:
     """Say how few words a question has."""
     return (
-        f"{question!r} has {n_words} {'word' if n_words == 1 else 'words'}, {n_content_words} of them content words: "
-        "many passages would match"
+        f"{question!r} has {numbers.format_count(n_words, 'word')}, {n_content_words} of them content words: too short "
+        "to be specific"
     )
 
 
 def format_leaked_id(question: str, document: str) -> str:
     """Say which id a question names."""
-    return f"{quote_beginning(question)} names {document!r}, the id of a document that is relevant to it"
+    return f"{quote_beginning(question)} names {document!r}, the ID of a document that is relevant to it"
 
 
 def format_echo(question: str, judged: Any, share: float, shared_run: str, n_words: int) -> str:
@@ -58,8 +58,8 @@ def format_echo(question: str, judged: Any, share: float, shared_run: str, n_wor
     answer = repr(judged) if isinstance(judged, Piece) else str(judged)
     return (
         f"{quote_beginning(question)} shares {share:.0%} of its content words with one sentence of "
-        f"{quote_beginning(answer)}, and {n_words} words in a row, {shared_run!r}: users do not know the words of the "
-        "answer"
+        f"{quote_beginning(answer)}, and {n_words} consecutive words, {shared_run!r}: users would not know the wording "
+        "of the answer"
     )
 
 
@@ -68,25 +68,25 @@ def format_echo(question: str, judged: Any, share: float, shared_run: str, n_wor
 
 def format_duplicate_question(question: str, first: QueryId) -> str:
     """Say which question is repeated."""
-    return f"{quote_beginning(question)} is already asked as {first!r}, so it counts twice"
+    return f"{quote_beginning(question)} has the same words as {first!r}, so the question counts twice"
 
 
 def format_duplicate_question_fix(first: QueryId, repeat: QueryId) -> str:
     """Say why a question is removed."""
-    return f"question {repeat!r} is removed, because {first!r} asks the same and is judged alike"
+    return f"question {repeat!r} is removed: a duplicate of {first!r} with the same judgments"
 
 
 def format_near_duplicate_question(question: str, first: QueryId, first_question: str, share: float) -> str:
     """Say which question is nearly repeated."""
     return (
-        f"{quote_beginning(question)} is nearly {quote_beginning(first_question)} of {first!r}: {share:.0%} of the "
-        "content words are the same"
+        f"{quote_beginning(question)} is a near-duplicate of {first!r}, {quote_beginning(first_question)}: {share:.0%} "
+        "of the content words are the same"
     )
 
 
 def format_contradicting_judgments(question: str, first: QueryId, contradiction: str) -> str:
     """Say that two questions ask the same, and how their judgments differ."""
-    return f"{quote_beginning(question)} asks the same as {first!r}, but is judged differently: {contradiction}"
+    return f"{quote_beginning(question)} is the same question as {first!r} with different judgments: {contradiction}"
 
 
 def format_opposed_grades(judged: Any) -> str:
@@ -107,8 +107,8 @@ def format_few_sources(counts: Mapping[str, int], n_questions: int, effective: f
     largest = next(iter(counts))
     return (
         f"{n_questions} questions come from {numbers.format_count(len(counts), 'document')}, {counts[largest]} of them "
-        f"from {largest!r}, and tell as much as questions from {effective:.1f} would in equal shares. Questions about "
-        "one document depend on each other: evaluate and compare take them as clusters, so intervals are wide"
+        f"from {largest!r}; effective number of documents: {effective:.1f}. Questions about one document are not "
+        "independent: evaluate and compare treat them as clusters, so confidence intervals are wide"
     )
 
 
@@ -122,11 +122,13 @@ def format_too_few_questions(
     runs: Sequence[str],
 ) -> str:
     """Say how many questions a difference needs; without two runs, the published spreads are used."""
-    where = f"how much {' and '.join(runs)} differ" if runs else "how much retrievers usually differ"
+    spread_source = "typical SD"
+    if runs:
+        spread_source = f"SD of the difference between {' and '.join(runs)}:"
     return (
-        f"to find a difference of {difference:g} in {metric} in four of five cases takes {needed_range[0]:,} to "
-        f"{needed_range[1]:,} questions, by {where} ({numbers.format_value(spread)}); "
-        f"{n_questions:,} have something relevant"
+        f"detecting a difference of {difference:g} in {metric} with 80% power takes {needed_range[0]:,} to "
+        f"{needed_range[1]:,} questions ({spread_source} {numbers.format_value(spread)}); "
+        f"{n_questions:,} {'has' if n_questions == 1 else 'have'} a relevant document"
     )
 
 
@@ -136,29 +138,32 @@ def format_too_few_questions(
 def format_forbidden(n_judgments: int, n_questions: int) -> str:
     """Say how many judgments are below 0."""
     return (
-        f"{n_judgments} judgments of {n_questions} questions are below 0, which must not come back; if -1 means "
-        "unjudged where they come from, leave them out"
+        f"{numbers.format_count(n_judgments, 'judgment')} of {numbers.format_count(n_questions, 'question')} below 0, "
+        "which means forbidden; if -1 means unjudged in your data, remove these judgments"
     )
 
 
 def format_unanswerable(n_forbidden: int) -> str:
     """Say that a question counts as one without an answer, because nothing is judged or all of it is forbidden."""
-    reason = f"{n_forbidden} documents are forbidden and none is relevant" if n_forbidden else "nothing is judged"
-    return f"{reason}, so it counts as a question without an answer"
+    reason = "no judgments"
+    if n_forbidden:
+        reason = f"no relevant document ({numbers.format_count(n_forbidden, 'document')} forbidden)"
+    return f"{reason}, so treated as unanswerable"
 
 
 def format_no_relevant(n_judged: int) -> str:
     """Say that a question counts as one without an answer, because nothing judged is relevant."""
-    return f"nothing is relevant to it ({n_judged} judged), so it counts as a question without an answer"
+    return f"no relevant document ({n_judged} judged), so treated as unanswerable"
 
 
-CORPUS_SKIPPED = "whether ids, quotes and spans are in the corpus, and what else answers, which needs corpus="
-TEXTS_SKIPPED = "the texts of the passages, because the corpus has only ids; pass texts by id"
+CORPUS_SKIPPED = "whether IDs, quotes and spans are in the corpus, and which other passages answer (needs corpus=)"
+TEXTS_SKIPPED = "the texts of the passages (the corpus has only IDs; pass texts by ID)"
 
 
 def format_unknown_document(document: Any, grade: float, n_documents: int) -> str:
     """Say which judged document is not in the corpus."""
-    return f"{document!r} (grade {grade:g}) is not in the corpus of {n_documents:,}, so nothing finds it"
+    documents = numbers.format_count(n_documents, "document")
+    return f"{document!r} (grade {grade:g}) is not in the corpus ({documents}), so it cannot be retrieved"
 
 
 def format_unknown_document_fix(document: Any, *, is_relevant: bool) -> str:
@@ -171,7 +176,7 @@ def format_unknown_document_fix(document: Any, *, is_relevant: bool) -> str:
 def format_impossible_group(number: int, n_groups: int, group: Iterable[Any]) -> str:
     """Say which group nothing in the corpus can satisfy."""
     alternatives = ", ".join(map(repr, group))
-    return f"nothing in the corpus can satisfy group {number} of {n_groups}: {alternatives}"
+    return f"no alternative of group {number} of {n_groups} is in the corpus: {alternatives}"
 
 
 # Quotes.
@@ -180,8 +185,8 @@ def format_impossible_group(number: int, n_groups: int, group: Iterable[Any]) ->
 def format_short_quote(quote: str, length: int, min_length: int) -> str:
     """Say how short a quote is."""
     return (
-        f"the quote {quote!r} has {length} characters and would be found by chance, so comparing refuses it; quote at "
-        f"least {min_length}"
+        f"the quote {quote!r} has {numbers.format_count(length, 'character')} and would match by chance, so it is "
+        f"rejected when matching; quote at least {min_length}"
     )
 
 
@@ -191,28 +196,28 @@ def format_ambiguous_quote(quote: str, documents: Sequence[DocumentId], n_places
         where = f"in {len(documents)} documents, such as {', '.join(map(repr, documents[:MAX_NAMES]))}"
     else:
         where = f"{n_places} times in {documents[0]!r}"
-    return f"the quote {quote_beginning(quote)} occurs {where}: each of these places satisfies it"
+    return f"the quote {quote_beginning(quote)} occurs {where}: each occurrence satisfies it"
 
 
 def format_cut_quote(quote: str, source: str) -> str:
     """Say in which source a quote is that the passages cut."""
-    return f"the quote {quote_beginning(quote)} is in {source!r}, but the passages cut it; a Span survives that"
+    return f"the quote {quote_beginning(quote)} is in {source!r}, but split across passages; a Span can still match"
 
 
 def format_cut_quote_fix(span: Span) -> str:
     """Say which span is added to a quote."""
-    return f"{span!r} is an alternative to the quote that it holds"
+    return f"{span!r} is added as an alternative to its quote"
 
 
 def format_missing_quote(quote: str, n_passages: int, same_words: str | None) -> str:
     """Say that no passage has a quote, and what has the same words."""
-    note = f"; {quote_beginning(same_words)} is, which has the same words" if same_words else ""
-    return f"the quote {quote_beginning(quote)} is in none of the {n_passages:,} passages{note}"
+    note = f"; {quote_beginning(same_words)}, with the same words, is" if same_words else ""
+    return f"the quote {quote_beginning(quote)} is not in any of the {n_passages:,} passages{note}"
 
 
 def format_missing_quote_fix(same_words: str) -> str:
     """Say which words a quote takes."""
-    return f"the quote becomes {same_words!r}, as the source writes it"
+    return f"the quote is replaced by the wording of the source: {same_words!r}"
 
 
 # Spans.
@@ -231,29 +236,30 @@ def format_span_after_end(span: Span, n_characters: int) -> str:
 def format_uncovered_span(span: Span, n_missing: int, n_characters: int) -> str:
     """Say how much of a span no passage holds."""
     return (
-        f"{n_missing:,} of the {n_characters:,} characters of {span!r} are in no passage, as if a splitter had dropped "
-        "them"
+        f"{n_missing:,} of the {n_characters:,} characters of {span!r} are not in any passage; the splitter may have "
+        "dropped them"
     )
 
 
 def format_cut_span(span: Span, text: str, surroundings: str) -> str:
     """Say which span cuts a word."""
     return (
-        f"{span!r} begins or ends within a word: it holds {quote_beginning(text)}, of {quote_beginning(surroundings)}"
+        f"{span!r} starts or ends inside a word: its text is {quote_beginning(text)}, within "
+        f"{quote_beginning(surroundings)}"
     )
 
 
 def format_moved_span(span: Span, text: str, quote: str, new_range: tuple[int, int] | None) -> str:
     """Say which span does not hold its quote, and where that is now, if it is known."""
-    where = "which its source no longer has"
+    where = "which is no longer in its source"
     if new_range is not None:
         where = f"which is now at {new_range[0]} to {new_range[1]}"
-    return f"{span!r} holds {quote_beginning(text)} and not its quote {quote_beginning(quote)}, {where}"
+    return f"the text of {span!r} is {quote_beginning(text)}, not its quote {quote_beginning(quote)}, {where}"
 
 
 def format_moved_span_fix(span: Span, moved: Span) -> str:
     """Say where a span is moved."""
-    return f"{span!r} becomes {moved!r}, where its quote is"
+    return f"{span!r} is moved to its quote: {moved!r}"
 
 
 # Documents and passages that are not judged.
@@ -261,71 +267,76 @@ def format_moved_span_fix(span: Span, moved: Span) -> str:
 
 def format_agreement_skipped(*, has_pieces: bool) -> str:
     """Say what is needed to know whether documents that retrievers agree on are relevant."""
-    needs = "judgments by id and " if has_pieces else ""
-    return f"whether documents that retrievers agree on are relevant too, which needs {needs}at least two runs="
+    needs = "judgments by ID and " if has_pieces else ""
+    return f"unjudged documents at the top of all runs (needs {needs}at least two runs=)"
 
 
 def format_unjudged_at_top(question: str, document: DocumentId, n_first: int, runs: Sequence[str]) -> str:
     """Say which unjudged document all runs rank high."""
     return (
-        f"{document!r} is among the first {n_first} of {numbers.join_names(list(runs))} for "
-        f"{quote_beginning(question)}, but it is not judged, so it counts as not relevant"
+        f"unjudged {document!r} is in the top {n_first} of {numbers.join_names(list(runs))} for "
+        f"{quote_beginning(question)} and counts as not relevant"
     )
 
 
 def format_similar_passage(document: DocumentId, relevant: DocumentId, share: float, shared: str | None) -> str:
     """Say which unjudged passage is like a relevant one; of a copy, `shared` is None."""
-    is_like = "is the same as" if shared is None else f"shares {share:.0%} of its {shared} with"
-    return f"{document!r} {is_like} {relevant!r}, which is relevant, but is not judged, so it counts as not relevant"
+    is_like = "has the same text as"
+    if shared is not None:
+        is_like = f"shares {share:.0%} of its {shared} with"
+    return f"unjudged {document!r} {is_like} relevant {relevant!r} and counts as not relevant"
 
 
 def format_copy_fix(document: DocumentId, relevant: DocumentId) -> str:
     """Say which copy is added to the judgments."""
-    return f"{document!r} is an alternative to {relevant!r}, of which it is a copy"
+    return f"{document!r} is added as an alternative to {relevant!r}: a copy"
 
 
 def format_text_elsewhere(span: Span, text: str, document: DocumentId) -> str:
     """Say where the text of a span is, too."""
-    return f"the text of {span!r}, {quote_beginning(text)}, is also in {document!r}, which is not judged"
+    return f"the text of {span!r}, {quote_beginning(text)}, is also in unjudged {document!r}"
 
 
 # How hard the questions are.
 
-DIFFICULTY_SKIPPED = "how hard the questions are, which needs runs= or corpus="
-SEARCH_SKIPPED = "how hard the questions are, which needs runs= or: pip install 'retrieval-metrics[questions]'"
+DIFFICULTY_SKIPPED = "question difficulty (needs runs= or corpus=)"
+SEARCH_SKIPPED = "question difficulty (needs runs= or: pip install 'retrieval-metrics[questions]')"
 
 
 def format_few_passages_skipped(min_passages: int) -> str:
     """Say how many passages are needed to know how hard the questions are."""
-    return f"how hard the questions are, which needs at least {min_passages} passages"
+    return f"question difficulty (needs at least {min_passages} passages)"
 
 
 def format_unanswered_by_bm25(question: str, chance: float) -> str:
     """Say for which question BM25 finds hardly anything relevant."""
     return (
-        f"BM25 hardly finds what is relevant to {quote_beginning(question)} (random passages rank as well in "
-        f"{100 * chance:.0f}% of cases): it may have no answer, or the judgments of another question"
+        f"BM25 barely finds the relevant passages of {quote_beginning(question)} (random passages rank as high in "
+        f"{chance:.0%} of draws): possibly unanswerable, or judged for another question"
     )
 
 
 def format_judgments_of_other_question(question: str, better_question: str) -> str:
     """Say which other question finds better what is relevant to both."""
     return (
-        f"exactly the same is relevant to {quote_beginning(question)} and to {quote_beginning(better_question)}, which "
-        "BM25 finds it better for: it may have that question's judgments"
+        f"{quote_beginning(question)} and {quote_beginning(better_question)} have exactly the same relevant documents, "
+        "which BM25 ranks higher for the second: the first may have the second's judgments"
     )
 
 
 def format_easy_for_bm25(question: str) -> str:
     """Say which question is easy."""
-    return f"BM25 ranks something relevant to {quote_beginning(question)} first, so it does not tell retrievers apart"
+    return (
+        f"BM25 ranks a relevant passage of {quote_beginning(question)} first, so it does not discriminate between "
+        "retrievers"
+    )
 
 
 def format_unanswered_skipped(suspects: Sequence[QueryId | None], n_judged: int) -> str:
     """Say that BM25 finds nothing for so many questions that the search is to blame."""
     return (
-        f"which questions have no answer, because BM25 hardly finds what is relevant to {len(suspects):,} of "
-        f"{n_judged:,}: they use other words, so pass runs= of a retriever that matches meanings; suspected most are "
+        f"unanswerable questions (BM25 barely finds the relevant passages of {len(suspects):,} of {n_judged:,}, "
+        "probably because their wording differs; pass runs= of a semantic retriever); prime suspects: "
         f"{numbers.join_names([repr(query) for query in suspects], most=MAX_SUSPECTS)}"
     )
 
@@ -333,16 +344,16 @@ def format_unanswered_skipped(suspects: Sequence[QueryId | None], n_judged: int)
 def format_unanswered_by_runs(question: str, runs: Sequence[str]) -> str:
     """Say for which question no run finds anything relevant."""
     return (
-        f"nothing that is relevant to {quote_beginning(question)} is found by {numbers.join_names(list(runs))}: it may "
-        "have no answer, or the judgments of another question"
+        f"no relevant document of {quote_beginning(question)} is retrieved by {numbers.join_names(list(runs))}: "
+        "possibly unanswerable, or judged for another question"
     )
 
 
 def format_easy_for_runs(question: str, runs: Sequence[str]) -> str:
     """Say which question is easy for all runs."""
     return (
-        f"something relevant to {quote_beginning(question)} comes first in {numbers.join_names(list(runs))}, so it "
-        "does not tell retrievers apart"
+        f"a relevant document of {quote_beginning(question)} ranks first in {numbers.join_names(list(runs))}, so it "
+        "does not discriminate between retrievers"
     )
 
 
@@ -362,8 +373,8 @@ def format_further_findings(n_further: int) -> str:
 
 def format_fixes(n_fixes: int) -> str:
     """Say how many findings can be fixed without a person."""
-    verb = "is" if n_fixes == 1 else "are"
-    return f"{numbers.format_count(n_fixes, 'repair')} {verb} safe: .fixed() makes them"
+    pronoun = "it" if n_fixes == 1 else "them"
+    return f"{numbers.format_count(n_fixes, 'safe fix', 'safe fixes')}: .fixed() applies {pronoun}"
 
 
 def format_title(n_questions: int, n_findings: int) -> str:

@@ -211,8 +211,12 @@ class LlmClient:
             limit = MAX_UNUSABLE
         else:
             return
-        reply_note = "" if reply is None else f"; it replied {str(reply)[:_SHOWN_LENGTH]!r}"
-        self.stop_reason = f"{limit} replies in a row could not be used, the last because {message}{reply_note}"
+        reply_note = ""
+        if reply is not None:
+            shown_reply = repr(str(reply)[:_SHOWN_LENGTH])
+            if shown_reply not in message:
+                reply_note = f"; the reply was {shown_reply}"
+        self.stop_reason = f"{limit} consecutive replies were unusable, the last: {message}{reply_note}"
 
     async def _call(self, prompt: str, options: Mapping[str, Any]) -> str:
         if self.stop_reason is not None:

@@ -68,7 +68,7 @@ class Model:
         object.__setattr__(self, "name", find_model_name(self.ask) if self.name is None else self.name)
         if self.cache is not None and not self.name:
             raise ValueError(
-                "a cache needs the name of the model, which keeps the replies of different models apart; write "
+                "cache= requires name=, which separates the replies of different models. Write "
                 "Model(ask, 'its name', cache=...)"
             )
         FunctionCaller(choose_prompt_function(self.ask), name="model", timeout=self.timeout, retries=self.retries)

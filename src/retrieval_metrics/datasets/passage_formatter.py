@@ -225,7 +225,8 @@ class PassageFormatter:
             if part is None:
                 raise BadReplyError(
                     "quote not found",
-                    f"the quote {quote_beginning(quote)} does not stand there; copy it letter for letter, in one piece",
+                    f"the quote {quote_beginning(quote)} is not in the passage; copy it letter for letter, "
+                    "in one piece",
                 )
             yield part
 

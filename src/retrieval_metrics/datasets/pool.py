@@ -314,10 +314,10 @@ class Pool(SavedFields):
         for systems in sorted(counts, key=lambda systems: (len(systems), systems)):
             rows.append([format_found_by(systems, self.systems), f"{counts[systems]:,}"])
         queries = numbers.format_query_count(len({item.query for item in self.items}))
-        title = f"{numbers.format_count(len(self.items), 'document')} to grade, of {queries}"
-        notes = [f"the first {self.depth} of {numbers.format_count(len(self.systems), 'system')}"]
+        title = f"{numbers.format_count(len(self.items), 'document')} to grade, {queries}"
+        notes = [f"depth {self.depth}, {numbers.format_count(len(self.systems), 'system')}"]
         if self.n_judged:
-            notes.append(f"{self.n_judged:,} more are judged and were left out")
+            notes.append(f"{self.n_judged:,} already judged, excluded")
         return [Table(["found by", "n"], rows, notes, title)]
 
 

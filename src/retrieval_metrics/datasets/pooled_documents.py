@@ -78,7 +78,7 @@ def format_found_by(found_by: Sequence[str], systems: Sequence[str]) -> str:
     """Return which of several systems found a passage, in words."""
     names = " and ".join(found_by)
     if len(found_by) == 1 and len(systems) > 1:
-        return f"{names} alone"
+        return f"{names} only"
     return names
 
 

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 LabelStatus: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]
 
-# What became of a label, in the order in which the counts are printed.
+# The outcomes of a label, in the order in which the counts are printed.
 _MEANING_OF_STATUS: Mapping[LabelStatus, str] = {
-    "kept": "the same chunk has the same id",
-    "moved": "one new chunk holds it, under another id or with other boundaries",
-    "split": "it takes several new chunks to hold it",
-    "merged": "one new chunk holds it together with other old chunks",
-    "lost": "the new chunks do not hold it",
+    "kept": "same chunk, same ID",
+    "moved": "in one new chunk, with a different ID or boundaries",
+    "split": "spans several new chunks",
+    "merged": "in one new chunk with other old chunks",
+    "lost": "not in the new chunks",
 }
 # If a larger share of the labels is split, a note warns that they favour long chunks.
 MAX_SPLIT_SHARE = 0.1
@@ -99,14 +99,14 @@ class RelabelResult(Printed):
         notes = []
         for label in self.labels:
             if label.status == "lost":
-                unknown_note = "" if label.span else "; its position is unknown, so it stays an id"
+                unknown_note = "" if label.span else "; position unknown, kept as an ID"
                 notes.append(
-                    f"lost: {label.old_id!r} of query {label.query!r}, {label.coverage:.0%} held{unknown_note}"
+                    f"lost: {label.old_id!r} of query {label.query!r}, {label.coverage:.0%} covered{unknown_note}"
                 )
         if self.counts["split"] > MAX_SPLIT_SHARE * len(self.labels):
             notes.append(
-                "a split label counts only once most of its old chunk is retrieved, whichever part was relevant, which "
-                "favours long chunks; compare chunkings by coverage@2000chars, or judge by quotes"
+                "a split label counts only when most of its old chunk is retrieved, which favours long chunks; compare "
+                "by coverage@2000chars, or judge by quotes"
             )
         return [Table(["labels", "n"], rows, notes)]
 

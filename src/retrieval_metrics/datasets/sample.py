@@ -93,16 +93,16 @@ class Sample(SavedFields):
         if self.seed is None:
             lowest = min(self.probabilities.values())
             highest = max(self.probabilities.values())
-            return [Table((), (), [f"{counts}, drawn with probabilities from {lowest:g} to {highest:g}"])]
+            return [Table((), (), [f"{counts}, sampled with probabilities {lowest:g} to {highest:g}"])]
         if self.strata is None:
-            return [Table((), (), [f"{counts}, drawn at random (seed {self.seed})"])]
+            return [Table((), (), [f"{counts}, simple random sample (seed {self.seed})"])]
         rows = []
         for stratum in dict.fromkeys(self.strata.values()):
             queries = [query for query in self.population if self.strata[query] == stratum]
             n_drawn = sum(query in self for query in queries)
             rows.append([str(stratum), f"{n_drawn:,}", f"{len(queries):,}"])
-        title = f"{counts}, drawn at random in strata (seed {self.seed})"
-        return [Table(["stratum", "drawn", "of"], rows, title=title)]
+        title = f"{counts}, stratified random sample (seed {self.seed})"
+        return [Table(["stratum", "sampled", "of"], rows, title=title)]
 
     def __repr__(self) -> str:
         return f"<Sample: {len(self)} of {len(self.population)} queries>"
@@ -119,7 +119,7 @@ def draw(
     common_id_type(set(map(type, queries)), "query ids")
     size = positive_integer(n, "n")
     if size > len(queries):
-        raise ValueError(f"{size} queries cannot be drawn from {len(queries)}")
+        raise ValueError(f"n must be at most {len(queries)}, the number of queries, got {size}")
     generator = random.Random(integer(seed, "seed"))
     if strata is None:
         return _draw_plainly(queries, size, seed, generator)
@@ -127,9 +127,8 @@ def draw(
     min_size = MIN_PER_STRATUM * len(queries_by_stratum)
     if size < min_size:
         raise ValueError(
-            f"{len(queries_by_stratum)} strata need at least {min_size} queries, {MIN_PER_STRATUM} of each, "
-            f"got n={size}; use "
-            "fewer strata, or draw more"
+            f"n must be at least {min_size}, {MIN_PER_STRATUM} for each of {len(queries_by_stratum)} strata, got "
+            f"{size}. Use fewer strata, or a larger n."
         )
     drawn = _draw_from_strata(queries_by_stratum, size, shares, generator)
     n_drawn = Counter(candidate.stratum for candidate in drawn)

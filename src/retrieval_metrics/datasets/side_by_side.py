@@ -77,12 +77,12 @@ def write_side_by_side(
         n_changed: How many queries changed in all.
     """
     queries = [_format_query(query, depth, is_open=number == 0) for number, query in enumerate(shown)]
-    content = "".join(queries) or page.paragraph(f"No query has other first {depth}.")
-    sections = [page.table(summary), page.section("Most changed first", content)]
+    content = "".join(queries) or page.paragraph(f"All queries have the same top {depth}.")
+    sections = [page.table(summary), page.section("Largest changes first", content)]
     n_left_out = n_changed - len(shown)
     if n_left_out > 0:
-        left_out = numbers.format_query_count(n_left_out)
-        sections.append(page.paragraph(f"{left_out} more changed less; explain(query) shows them"))
+        left_out = numbers.format_count(n_left_out, "more query", "more queries")
+        sections.append(page.paragraph(f"{left_out} changed less; see explain(query)"))
     page.write(path, title, sections)
 
 

@@ -32,7 +32,7 @@ MIN_RUNS_OF_WORDS = 4
 MIN_SPAN_LENGTH = 40
 
 # What passages share that are like each other.
-RUNS_OF_WORDS = "runs of words"
+RUNS_OF_WORDS = "word n-grams"
 RARE_WORDS = "rare words"
 
 

@@ -42,11 +42,11 @@ def format_about_section(
         facts.append(f"{name}: {counts}." if name else f"{counts}.")
     if text_length is not None:
         facts.append(format_shortened_texts(text_length))
-    metrics_table = Table(["metric", "what it says"], metric_rows, words=(0, 1))
+    metrics_table = Table(["metric", "meaning"], metric_rows, words=(0, 1))
     columns_table = Table(["column", "meaning"], column_rows, words=(0, 1))
     return [
-        page.folded("What the metrics say", page.table(metrics_table)),
-        page.folded("What the columns mean", page.table(columns_table)),
+        page.folded("Metric definitions", page.table(metrics_table)),
+        page.folded("Column definitions", page.table(columns_table)),
         page.folded("About this report", page.sentences(facts)),
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
@@ -35,6 +35,8 @@ class Counts(TypedDict):
             by their text; those not found are unlocated too.
         ambiguous_locations: Items searched for by their text that occur in their source more than once; the place with
             a judged span was used, else the first.
+        longest_ranking: The number of results of the longest ranking of a judged query. Metrics with a larger k see no
+            more than that; 0 if nothing was retrieved or the rankings are unknown.
     """
 
     queries: int
@@ -48,6 +50,7 @@ class Counts(TypedDict):
     unlocated: int
     invalid_offsets: int
     ambiguous_locations: int
+    longest_ranking: int
 
 
 def count_issues(
@@ -86,6 +89,7 @@ def count_issues(
             unlocated=0,
             invalid_offsets=0,
             ambiguous_locations=0,
+            longest_ranking=int(judged.n_retrieved[among].max(initial=0)),
         )
     n_judged_in_run = sum(query in run for query in judged.qrels.queries)
     return Counts(
@@ -100,6 +104,7 @@ def count_issues(
         unlocated=len(judged.unlocated),
         invalid_offsets=judged.invalid_offsets,
         ambiguous_locations=judged.ambiguous_locations,
+        longest_ranking=int(judged.n_retrieved.max(initial=0)),
     )
 
 
@@ -128,7 +133,17 @@ def count_given_scores(values: FloatArray) -> Counts:
         unlocated=0,
         invalid_offsets=0,
         ambiguous_locations=0,
+        longest_ranking=0,
     )
+
+
+def merge_counts(counts: Counts, other: Counts) -> Counts:
+    """Return the counts of the queries of both: their sums, and the longer of the longest rankings."""
+    own_counts = cast("dict[str, int]", counts)
+    other_counts = cast("dict[str, int]", other)
+    merged = {name: number + other_counts[name] for name, number in own_counts.items()}
+    merged["longest_ranking"] = max(counts["longest_ranking"], other["longest_ranking"])
+    return cast("Counts", merged)
 
 
 def counts_in_means(has_relevant: BoolArray, rules: Rules) -> BoolArray:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
 
-NOTHING_JUDGED_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
-ID_MISMATCH_HINT = "is the retriever broken, or are the ids of chunks compared with the ids of documents?"
+NOTHING_JUDGED_FOUND = "no retrieved document is judged for its query, so every metric is 0"
+ID_MISMATCH_HINT = "Check the retriever, and whether chunk IDs are being compared with document IDs"
 # Ids that are shown of each side.
 MAX_IDS = 3
 
@@ -31,35 +31,35 @@ MAX_IDS = 3
 def format_system_warning(system: str, message: str) -> str:
     """Return a warning as a sentence that begins with the system, if it has a name."""
     prefix = f"{system}: " if system else ""
-    end = "" if message.endswith("?") else "."
-    return f"{prefix}{message}{end}"
+    return f"{prefix}{message}."
 
 
 def format_undecidable(system: str, message: str) -> str:
     """Return the error for data on which nothing can be decided, with the warning of the first system."""
-    return f"nothing can be decided on this data. In {system!r}: {message}"
+    return f"cannot compare: no system retrieved a judged document for any query. {system!r}: {message}"
 
 
 def format_swapped_arguments(swapped: SwappedArguments) -> str:
-    """Return that judgments and run seem to be exchanged."""
-    example = f"{swapped.grade:g} of {swapped.document!r} for query {swapped.query!r}"
+    """Return that judgments and run look swapped."""
+    example = f"{swapped.grade:g} for {swapped.document!r} of query {swapped.query!r}"
     if swapped.largest_score is None:
-        evidence = "fall in the order given, and its lists are longer than those of the run"
+        evidence = (
+            f"grades decrease in the order given, as scores do ({example}), and the lists of the qrels are longer than "
+            "those of the run"
+        )
     else:
         evidence = (
-            f"are fractions, as scores are, and the scores of the run are whole, such as {swapped.largest_score:g}"
+            f"grades are fractional like scores ({example}), and run scores are whole numbers like grades "
+            f"(such as {swapped.largest_score:g})"
         )
-    return (
-        f"judgments and run seem to be exchanged: grades such as {example} {evidence}; "
-        "evaluate(qrels, run) takes the judgments first"
-    )
+    return f"qrels and run look swapped: {evidence}. Write evaluate(qrels, run)"
 
 
 def format_distances() -> str:
     """Return that the scores seem to be distances."""
     return (
-        "the scores of the run rise in the order given in every ranking, and the largest counts as the best: "
-        "if they are distances, pass {id: -distance}, or a list of ids, best first"
+        "scores increase down every ranking, but larger scores rank first. If they are distances, pass "
+        "{id: -distance}, or IDs in rank order"
     )
 
 
@@ -67,13 +67,13 @@ def format_id_mismatch(mismatch: IdMismatch | PieceMismatch) -> str:
     """Return that no retrieved document is judged, the ids of both sides, and what would make them match."""
     if isinstance(mismatch, PieceMismatch):
         return (
-            f"{NOTHING_JUDGED_FOUND}; do the items have the texts, sources and offsets that the judgments need? "
-            f"The qrels have, for example, {mismatch.pieces!r}"
+            f"{NOTHING_JUDGED_FOUND}. Check that results have the texts, sources and offsets that the judgments need, "
+            f"such as {mismatch.pieces!r}"
         )
     judged_ids = _list_ids(mismatch.judged_ids)
     run_ids = _list_ids(mismatch.run_ids)
     remedy = ID_MISMATCH_HINT if mismatch.remedy is None else _format_id_remedy(mismatch.remedy)
-    return f"{NOTHING_JUDGED_FOUND}; the judgments have {judged_ids}, the run {run_ids}; {remedy}"
+    return f"{NOTHING_JUDGED_FOUND}. Judged IDs: {judged_ids}; run IDs: {run_ids}. {remedy}"
 
 
 def _list_ids(ids: Sequence[Any]) -> str:
@@ -85,60 +85,60 @@ def _list_ids(ids: Sequence[Any]) -> str:
 def _format_id_remedy(remedy: IdRemedy) -> str:
     match remedy:
         case OtherQuery(document):
-            return f"{document!r} is judged, but for another query: do the query ids of both mean the same questions?"
+            return f"{document!r} is judged, but for another query; check that query IDs agree"
         case MatchedAttribute(value, option):
-            return f"what was retrieved has the judged id {value!r}: pass match={option!r}"
+            return f"The results contain the judged ID {value!r}: pass match={option!r}"
         case SpellingDifference(value, judged_id):
-            return f"{value!r} and {judged_id!r} differ only in case or blanks"
+            return f"{value!r} and {judged_id!r} differ only in case or whitespace"
         case JudgedPath(value, path, option):
             text = (
-                f"{value!r} is the last part of the judged id {path!r}: "
-                "write name.rpartition('/')[2] for each judged id"
+                f"{value!r} is the file name in the judged ID {path!r}: use name.rpartition('/')[2] for each judged ID"
             )
             if option != "id":
                 text += f", and pass match={option!r}"
             return text
         case IdWithin(value, expression, is_attribute):
-            instruction = f"write {expression} for each id"
+            instruction = f"use {expression} for each ID"
             if is_attribute:
                 instruction = f"pass match=lambda item: {expression}"
-            return f"a part of {value!r} is a judged id: {instruction}"
+            return f"Part of {value!r} is a judged ID: {instruction}"
 
 
 def format_empty_rankings(empty: EmptyRankings) -> str:
     """Return for how many queries nothing was retrieved, what they score, and the first error."""
-    expected = f"{empty.n_expected}"
-    if not empty.is_every_query_expected:
-        expected += " answerable"
-    treatment = "they score 0" if empty.scored_zero else "those not in the run are left out"
-    text = (
-        f"nothing was retrieved for {empty.n_empty} of {expected} judged queries, "
-        f"for example {empty.first_query!r}; {treatment}"
-    )
+    expected = f"{empty.n_expected} answerable judged queries"
+    if empty.is_every_query_expected:
+        expected = f"{empty.n_expected} judged queries"
+    treatment = "score 0" if empty.scored_zero else "are excluded if absent from the run"
     if not empty.failures:
-        return text
+        verb = "has" if empty.n_empty == 1 else "have"
+        if empty.scored_zero and empty.n_empty == 1:
+            treatment = "scores 0"
+        return f"{empty.n_empty} of {expected} (e.g. {empty.first_query!r}) {verb} no results and {treatment}"
     query, error = next(iter(empty.failures.items()))
+    first_failure = f"{query!r}: {type(error).__name__}: {error}"
+    if len(empty.failures) == empty.n_empty:
+        return f"the retriever failed on {empty.n_empty} of {expected}, which {treatment} (e.g. {first_failure})"
     return (
-        f"{text}; the retriever failed for {len(empty.failures)} of them, "
-        f"for example {query!r}: {type(error).__name__}: {error}"
+        f"{empty.n_empty} of {expected} (e.g. {empty.first_query!r}) have no results and {treatment}; "
+        f"the retriever failed on {len(empty.failures)} of them (e.g. {first_failure})"
     )
 
 
 def format_line_ends(spans: Sequence[Any]) -> str:
     """Return that spans cut words, but would not if line ends had another length."""
     return (
-        f'{len(spans)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '
-        f'"\\n" were of one length; for example {spans[0]!r}. Pass the texts that they were written '
-        f"against, documents=, or put a quote beside each span, which settles it"
+        f'{len(spans)} spans start or end inside words, but would not if "\\r\\n" counted as one character '
+        f"(e.g. {spans[0]!r}). Pass the texts they were written against, documents=, or add a quote to each span"
     )
 
 
 UNLOCATED_REASONS: Mapping[UnlocatedReason, str] = {
     "no offsets": "without offsets",
-    "unchecked": "with offsets that a framework recorded and nothing confirms",
-    "wrong length": "with offsets that do not fit their text",
+    "unchecked": "with unverified offsets recorded by a framework",
+    "wrong length": "with offsets that contradict their text",
     "not in the source": "whose text is not in their source",
-    "another source": "of a run in which no source is a judged one, as after two splitters",
+    "another source": "from a run whose sources are not the judged ones, as after two splitters",
 }
 
 
@@ -150,17 +150,17 @@ def format_unlocated_items(unlocated: UnlocatedItems) -> str:
         if unlocated.counts[reason]:
             reasons.append(f"{unlocated.counts[reason]} {text}")
     if unlocated.counts["not in the source"] == n_items:
-        remedy = "look at how their texts were changed, or judge by Quote"
+        remedy = "Check how their texts were changed, or judge by Quote"
     else:
-        remedy = (
-            "pass documents=, the texts by source or the documents of the framework, and they are found by their texts"
-        )
-    consequence = ", nor is anything else judged, so every metric is 0" if unlocated.is_nothing_judged else ""
+        remedy = "Pass documents= (texts by source, or the framework's documents) to locate results by text"
+    consequence = ""
+    if unlocated.is_nothing_judged:
+        consequence = " and nothing else matched, so every metric is 0"
     first = unlocated.first
+    source = "its source" if n_items == 1 else "their sources"
     return (
-        f"the place of {n_items} retrieved items is unknown, so no span was found in them{consequence}: "
-        f"{', '.join(reasons)}; for example {first.document!r} for query {first.query!r} ({first.reason}). "
-        f"To place them, {remedy}"
+        f"{numbers.format_count(n_items, 'result')} could not be located in {source}{consequence}: "
+        f"{', '.join(reasons)} (e.g. {first.document!r} of query {first.query!r}: {first.reason}). {remedy}"
     )
 
 
@@ -168,7 +168,7 @@ def format_hidden_calls(hidden: HiddenCalls) -> str:
     """Return in how many queries one call fills a cutoff, and which metrics would show the later ones."""
     name = hidden.metric.name
     return (
-        f"for {hidden.n_queries} of {hidden.n_with_calls} queries, for example {hidden.first_query!r}, "
-        f"one call alone fills the first {hidden.k}, so {hidden.metric} sees nothing of the later calls; "
-        f"evaluate {name}@ncalls, such as {name}@3calls, or the interleaved view"
+        f"in {hidden.n_queries} of {hidden.n_with_calls} queries (e.g. {hidden.first_query!r}) a single call fills the "
+        f"top {hidden.k}, so {hidden.metric} ignores later calls. Use a cutoff in calls, such as {name}@3calls, or the "
+        "interleaved view"
     )

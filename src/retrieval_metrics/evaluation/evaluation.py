@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.evaluation import summary
-from retrieval_metrics.evaluation.evaluation_table import summary_table
+from retrieval_metrics.evaluation.evaluation_table import summary_table, widen_for_terminal
 from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.metrics.base.metric import as_metric
 from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.display_text import for_terminal
 from retrieval_metrics.reports.tables import Printed
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _suggest_replacement(name: Any) -> str:
         metric = str(as_metric(name))
     except (TypeError, ValueError):
         return ""
-    return f"; its mean is result.means[{metric!r}], its values are result.per_query[{metric!r}]"
+    return f"; use result.means[{metric!r}] or result.per_query[{metric!r}]"
 
 
 class Evaluation(Printed):
@@ -76,7 +77,7 @@ class Evaluation(Printed):
         mrr         0.750  [0.265, 0.955]  2
         hit_rate@1  0.500  [0.013, 0.987]  2
         2 queries
-        n too small: an interval of fewer than 4 queries says little
+        CIs from fewer than 4 queries are uninformative
         >>> result.per_query["rr"]["q1"]
         0.5
     """
@@ -210,8 +211,8 @@ class Evaluation(Printed):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
         def __getitem__(self, name: Any) -> NoReturn:
-            hint = _suggest_replacement(name) or "; its means are result.means"
-            raise TypeError(f"an Evaluation is no mapping{hint}")
+            hint = _suggest_replacement(name) or "; use result.means or result.per_query"
+            raise TypeError(f"an Evaluation is not subscriptable{hint}")
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -363,13 +364,13 @@ class Evaluation(Printed):
             >>> import retrieval_metrics as rm
             >>> print(rm.evaluate({"q1": ["d7", "d9"]}, {"q1": ["d3", "d7"]}, "ndcg@10").explain("q1"))
             q1: ndcg@10 0.387
-            needed  grade  rank  what became of it
-            d7          1     2  found
-            d9          1     -  never retrieved; the ranking has 2 documents
+            relevant  grade  rank  outcome
+            d7            1     2  found
+            d9            1     -  not among the 2 retrieved
             <BLANKLINE>
-            rank  came back  judged
-               1  d3         unjudged
-               2  d7         relevant
+            rank  result  judgment
+               1  d3      unjudged
+               2  d7      relevant
         """
         from retrieval_metrics.evaluation.explanation import explain
 
@@ -541,6 +542,11 @@ class Evaluation(Printed):
 
     def _tables(self) -> list[Table]:
         return [summary_table(self._record)]
+
+    def __str__(self) -> str:
+        first_table, *other_tables = self._tables()
+        tables = [widen_for_terminal(first_table, self._record), *other_tables]
+        return for_terminal("\n\n".join(table.text() for table in tables))
 
     def _repr_html_(self) -> str:
         from retrieval_metrics.evaluation.evaluation_html import evaluation_html

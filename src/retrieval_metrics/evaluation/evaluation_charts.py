@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from retrieval_metrics.evaluation.cutoffs import (
     mean_by_cutoff,
     means_and_intervals,
 )
-from retrieval_metrics.evaluation.evaluation_wording import LOSS_LABELS, format_stage_flow
+from retrieval_metrics.evaluation.evaluation_wording import LOSS_LABELS, OUTCOME_LABELS, format_stage_flow
 from retrieval_metrics.evaluation.explainer import target_of_metric
 from retrieval_metrics.evaluation.stage_losses import (
     BELOW_CUTOFF,
@@ -42,10 +42,13 @@ from retrieval_metrics.reports.charts import (
     StageLoss,
     StageShares,
 )
+from retrieval_metrics.statistics.means import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.evaluation.outcomes import Outcome
     from retrieval_metrics.evaluation.scores import Record, Scores
 
 
@@ -84,6 +87,24 @@ def _means_chart(record: Record, metrics: Sequence[Metric], title: str, *, min_t
     return ChartRows.scaled(title, mean_axis_label(LEVEL), rows, min_top)
 
 
+def failures_chart(failures: Mapping[Outcome, int], title: str) -> ChartRows:
+    """Return the chart of the failures by outcome."""
+    no_interval = Interval(nan, nan)
+    rows = []
+    for outcome, count in failures.items():
+        rows.append(ChartRow(OUTCOME_LABELS[outcome], float(count), no_interval, f"{count:,}"))
+    return ChartRows.scaled(title, "relevant documents that were not found", rows)
+
+
+def stage_means_chart(evaluations: Mapping[str, Evaluation], metric: Metric) -> ChartRows:
+    """Return the chart of the mean of a metric after each stage."""
+    rows = []
+    for name, evaluation in evaluations.items():
+        mean = evaluation.means[metric]
+        rows.append(ChartRow(name, mean, evaluation.intervals(LEVEL)[metric], numbers.format_value(mean)))
+    return ChartRows.scaled(f"{metric} after each stage", mean_axis_label(LEVEL), rows, 1.0)
+
+
 def mean_axis_label(level: float) -> str:
     """Return the label of an axis of means with their intervals."""
     return f"mean, with its {numbers.level_name(level)}"
@@ -110,27 +131,30 @@ def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
     if not stages:
         return None
     shares = {}
-    for column, values in loss_shares(scores, target_of_metric(metric)).items():
+    target = target_of_metric(metric)
+    for column, values in loss_shares(scores, target).items():
         shares[column] = float(np.nanmean(values))
     share_found = shares[FOUND]
     if isnan(share_found):
         return None
     share_left = 1 - shares[NOT_RETRIEVED]
-    never_retrieved = [StageLoss(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
-    stage_shares = [StageShares(", ".join(find_first_stages(scores)), share_left, never_retrieved)]
+    not_retrieved = [StageLoss(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
+    stage_shares = [StageShares(", ".join(find_first_stages(scores)), share_left, not_retrieved)]
     for stage in stages:
         losses = []
         for fate in (DROPPED, BELOW_CUTOFF):
             share = shares.get(loss_column(fate, stage.name))
             if share is not None:
-                losses.append(StageLoss(LOSS_LABELS[fate].removesuffix(" by"), share))
+                losses.append(StageLoss(LOSS_LABELS[fate], share))
         share_left -= sum(loss.share for loss in losses)
         if losses:
             stage_shares.append(StageShares(stage.name, share_left, losses))
     if shares.get(CUTOFF_FULL):
         loss = StageLoss(LOSS_LABELS[CUTOFF_FULL], shares[CUTOFF_FULL])
-        stage_shares.append(StageShares(f"the first {metric.k}", share_found, [loss]))
-    return StageFlow(format_stage_flow(share_found), stage_shares)
+        stage_shares.append(StageShares(f"top {metric.k}", share_found, [loss]))
+    unit = scores.require_origin("drawn").judged.qrels.unit
+    title = format_stage_flow(share_found, unit, one_suffices=target.one_suffices)
+    return StageFlow(title, stage_shares)
 
 
 def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:

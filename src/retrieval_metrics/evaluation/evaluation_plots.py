@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.evaluation.evaluation_charts import cutoff_lines, evaluation_mean_charts, precision_recall_points
+from retrieval_metrics.evaluation.evaluation_charts import (
+    cutoff_lines,
+    evaluation_mean_charts,
+    failures_chart,
+    precision_recall_points,
+    stage_means_chart,
+)
 from retrieval_metrics.metrics.base.metric import as_metric
 from retrieval_metrics.reports.line_panels import cutoffs_panel, points_panel
 from retrieval_metrics.reports.plots import figure
 from retrieval_metrics.reports.row_panels import rows_panel
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.evaluation.outcomes import Outcome
     from retrieval_metrics.evaluation.scores import Record, Scores, Totals
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.reports.plots import Plot
@@ -33,6 +43,16 @@ def evaluation_figure(record: Scores | Totals, kind: str, metric: str | Metric |
         for metric_over_k in metrics_over_k:
             panels.append(cutoffs_panel(cutoff_lines(systems, metric_over_k), small=is_small))
     return figure(panels, across)
+
+
+def failures_figure(failures: Mapping[Outcome, int], title: str) -> Plot:
+    """Draw how many relevant documents have each outcome; see `Worst.plot`."""
+    return figure([rows_panel(failures_chart(failures, title))], None)
+
+
+def stages_figure(evaluations: Mapping[str, Evaluation], metric: Metric) -> Plot:
+    """Draw the mean of a metric after each stage; see `Stages.plot`."""
+    return figure([rows_panel(stage_means_chart(evaluations, metric))], None)
 
 
 def metrics_with_cutoff(record: Record) -> list[Metric]:

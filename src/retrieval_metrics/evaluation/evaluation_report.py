@@ -53,9 +53,9 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, opt
     sections.append(page.side_by_side("".join([lead, *unjudged]), svg_charts.arrange_charts(drawn_values)))
     if stage_flow is not None:
         flow_chart = svg_charts.draw_stage_flow(stage_flow)
-        sections.append(page.section(f"Where it got lost, for {leading_metric}", flow_chart))
+        sections.append(page.section(f"Losses by stage: {leading_metric}", flow_chart))
     sections += [
-        page.section(f"What went wrong, for {leading_metric}", page.table(outcomes_table(data, "number"))),
+        page.section(f"Failures: {leading_metric}", page.table(outcomes_table(data, "number"))),
         page.section(
             "All metrics",
             page.table(plain_summary_table(scores)),

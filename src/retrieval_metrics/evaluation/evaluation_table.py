@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.evaluation.summary import LEVEL, summarize
 from retrieval_metrics.evaluation.summary_wording import summary_notes
 from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.display_text import terminal_width
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Record
+
+
+# The columns of the table of the means: metric, mean, interval and n.
+N_SUMMARY_COLUMNS = 4
 
 
 def summary_table(record: Record) -> Table:
@@ -30,6 +35,23 @@ def summary_table(record: Record) -> Table:
 
 def plain_summary_table(record: Record) -> Table:
     """Return the table of the means with a column that explains each metric."""
-    table = summary_table(record)
+    return _with_meanings(summary_table(record), record)
+
+
+def _with_meanings(table: Table, record: Record) -> Table:
     rows = [[*row, metric.in_words] for row, metric in zip(table.rows, record.metrics, strict=True)]
-    return Table([*table.header, "what it says"], rows, table.notes, words=(0, len(table.header)))
+    return Table([*table.header, "meaning"], rows, table.notes, words=(0, len(table.header)))
+
+
+def widen_for_terminal(table: Table, record: Record) -> Table:
+    """Return the table of the means with what each metric means, if stdout is a terminal that is wide enough.
+
+    Of scores that were computed elsewhere, nothing is known.
+    """
+    width = terminal_width()
+    is_of_means = len(table.header) == N_SUMMARY_COLUMNS and len(table.rows) == len(record.metrics)
+    is_given = all(metric.definition.is_given for metric in record.metrics)
+    if width is None or not is_of_means or is_given:
+        return table
+    wide_table = _with_meanings(table, record)
+    return wide_table if wide_table.width <= width else table

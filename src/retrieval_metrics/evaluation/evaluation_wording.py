@@ -18,59 +18,69 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics import Interval
 
 
-# Explanations: what became of what a query needs, and what came back instead.
+# Explanations: the outcome of each relevant document of a query, and the results.
 
 OUTCOME_LABELS: Mapping[Outcome, str] = {
     "lost_tie": "lost a tie",
-    "behind_duplicates": "behind repeats",
+    "behind_duplicates": "behind duplicates",
     "behind_same_document": "behind chunks of one document",
-    "below_cutoff": "beyond the cut-off",
-    "over_budget": "beyond the budget",
-    "id_granularity": "another granularity",
-    "not_retrieved": "never retrieved",
-    "empty_ranking": "nothing retrieved",
-    "retriever_error": "the retriever failed",
+    "below_cutoff": "below cutoff",
+    "over_budget": "over budget",
+    "id_granularity": "ID granularity",
+    "dropped": "dropped by a stage",
+    "not_retrieved": "not retrieved",
+    "empty_ranking": "no results",
+    "retriever_error": "retriever failed",
     "found": "found",
-    "alternative_found": "not needed",
-    "cutoff_full": "no room",
+    "alternative_found": "alternative found",
+    "cutoff_full": "cutoff full",
 }
 
 NO_RELEVANT_DOCUMENT = "no document is relevant to this query"
-NOTHING_MISSING = "nothing missing, ranked low"
+NOTHING_MISSING = "all found, ranked low"
+NO_RESULT = "no results"
+NOT_IN_ANY_STAGE = "not retrieved by any stage"
 
 
 def format_outcome(facts: OutcomeFacts) -> str:
-    """Return what became of one relevant document, with its numbers."""
+    """Return the outcome of one relevant document, with its numbers."""
     match facts.kind:
-        case "found":
-            return "found"
-        case "alternative_found":
-            return "not needed: an alternative was found"
+        case "found" | "alternative_found":
+            return OUTCOME_LABELS[facts.kind]
         case "cutoff_full":
-            limit = facts.k if facts.budget is None else facts.budget.in_words
-            return f"no room: the first {limit} are as relevant"
+            return _format_full_cutoff(facts)
         case "lost_tie":
-            return f"lost a tie: {facts.n_tied} documents have its score, from rank {facts.first_tied_rank} on"
+            return f"lost a tie: {facts.n_tied} documents share its score, from rank {facts.first_tied_rank}"
         case "behind_duplicates":
-            return f"behind {format_count(facts.n_duplicates_above, 'repeated document')}"
+            return f"behind {format_count(facts.n_duplicates_above, 'duplicate')}"
         case "behind_same_document":
             return _format_sibling_chunks(facts)
         case "below_cutoff":
-            return f"beyond the cut-off {facts.k}"
+            return f"below cutoff {facts.k}"
         case "over_budget":
             return _format_over_budget(facts)
         case "id_granularity":
-            return f"its id occurs nowhere in the run, but {facts.related_id!r} does, at rank {facts.related_id_rank}"
+            return f"ID not in the run, but {facts.related_id!r} is, at rank {facts.related_id_rank}"
+        case "dropped":
+            return f"dropped by {facts.stage}"
         case "not_retrieved":
-            return f"never retrieved; the ranking has {format_count(facts.n_retrieved, 'document')}"
+            return f"not among the {facts.n_retrieved:,} retrieved"
         case "empty_ranking":
-            return "nothing was retrieved for this query"
+            return "no results for this query"
         case "retriever_error":
             return f"the retriever failed: {type(facts.error).__name__}: {facts.error}"
 
 
+def _format_full_cutoff(facts: OutcomeFacts) -> str:
+    if facts.budget is not None:
+        return f"cutoff full: the results in the first {facts.budget.in_words} are at least as relevant"
+    if facts.k == 1:
+        return "cutoff full: the top result is at least as relevant"
+    return f"cutoff full: the top {facts.k} are at least as relevant"
+
+
 def _format_sibling_chunks(facts: OutcomeFacts) -> str:
-    text = f"behind {format_count(facts.n_sibling_chunks, 'further chunk')} of {facts.sibling_document}"
+    text = f"behind {format_count(facts.n_sibling_chunks, 'other chunk')} of {facts.sibling_document}"
     if facts.n_other_sibling_chunks:
         text += f" and {facts.n_other_sibling_chunks} of other documents"
     return text
@@ -80,21 +90,22 @@ def _format_over_budget(facts: OutcomeFacts) -> str:
     budget = facts.budget
     assert budget is not None  # noqa: S101  (nothing is over a budget without one)
     if budget.unit == "calls":
-        return f"beyond the first {budget.in_words}: call {facts.item_lengths[-1]} found it"
-    return f"does not fit into the first {budget.in_words}: it ends at {sum(facts.item_lengths):,}"
+        limit = "the first call" if budget.size == 1 else f"the first {budget.in_words}"
+        return f"found by call {facts.item_lengths[-1]}, beyond {limit}"
+    return f"exceeds the budget of {budget.in_words}: ends at {sum(facts.item_lengths):,}"
 
 
 def format_partial_match(ranks: Sequence[int]) -> str:
-    """Return which results hold a part of what no result holds whole."""
+    """Return which results contain a part of what no result contains whole."""
     named = join_names([str(rank) for rank in ranks])
     if len(ranks) == 1:
-        return f"not retrieved whole: rank {named} holds a part of it"
-    return f"not retrieved whole: ranks {named} hold a part of it"
+        return f"partly retrieved: rank {named} contains part of it"
+    return f"partly retrieved: ranks {named} contain part of it"
 
 
 def format_standing(leaked: Result, first_relevant_below: Result | None) -> str:
     """Return above which relevant result something forbidden stands, and where it comes from, if that is known."""
-    standing = "above nothing relevant"
+    standing = "with no relevant result below it"
     if first_relevant_below is not None:
         standing = f"above {first_relevant_below.label} at rank {first_relevant_below.rank}"
     if leaked.source in {None, leaked.label}:
@@ -103,8 +114,8 @@ def format_standing(leaked: Result, first_relevant_below: Result | None) -> str:
 
 
 def format_forbidden(leaked: Result, standing: str) -> str:
-    """Return what came back and must not, with where it stands."""
-    return f"must not come back: {leaked.label} at rank {leaked.rank}, {standing}"
+    """Return which forbidden document was retrieved, with where it stands."""
+    return f"forbidden document retrieved: {leaked.label} at rank {leaked.rank}, {standing}"
 
 
 def format_call(place: tuple[int, int] | None) -> str:
@@ -128,49 +139,65 @@ def format_with_text(label: str, text: str | None, length: int) -> str:
 
 
 def format_outcome_counts(counts: Mapping[Outcome, int]) -> str:
-    """Return how often each outcome occurs: `2 never retrieved, 1 lost a tie`."""
-    return ", ".join(f"{count} {OUTCOME_LABELS[kind]}" for kind, count in counts.items())
+    """Return how often each outcome occurs: `2 not retrieved, 1 lost a tie`."""
+    return ", ".join(f"{count:,} {OUTCOME_LABELS[kind]}" for kind, count in counts.items())
 
 
-def format_failures(failures: Mapping[Outcome, int], n_needed: int, unit: str) -> str:
-    """Return the failures of all queries: `12 of 17 failures: never retrieved; 5: beyond the cut-off`."""
-    n_failures = sum(failures.values())
-    if not n_failures:
-        return f"no failures: {format_count(n_needed, f'needed {unit}')} found"
-    parts = [f"{count:,}: {OUTCOME_LABELS[kind]}" for kind, count in failures.items()]
-    (most_frequent, count), *_ = failures.items()
-    parts[0] = f"{count:,} of {format_count(n_failures, 'failure')}: {OUTCOME_LABELS[most_frequent]}"
-    return "; ".join(parts)
+def format_found(n_found: int, n_relevant: int, n_cutoff_full: int) -> str:
+    """Return how many of the relevant documents of a query were found: `1/2 (1 cutoff full)`."""
+    text = f"{n_found:,}/{n_relevant:,}"
+    if n_cutoff_full:
+        text += f" ({n_cutoff_full:,} {OUTCOME_LABELS['cutoff_full']})"
+    return text
+
+
+def format_failures(failures: Mapping[Outcome, int], n_relevant: int, n_found: int, unit: str, n_queries: int) -> str:
+    """Return the failures of all queries: `4 of 20 relevant documents missing over 10 queries: 3 not retrieved, ...`.
+
+    Documents for which the cutoff has no room are neither found nor missing; they are counted apart.
+    """
+    n_missing = sum(failures.values())
+    relevant = format_count(n_relevant, f"relevant {unit}")
+    cutoff_full = ""
+    n_cutoff_full = n_relevant - n_found - n_missing
+    if n_cutoff_full:
+        cutoff_full = f"{n_cutoff_full:,} {OUTCOME_LABELS['cutoff_full']}"
+    if n_missing:
+        text = f"{n_missing:,} of {relevant} missing over {format_query_count(n_queries)}"
+        text += f": {format_outcome_counts(failures)}"
+        return f"{text}; {cutoff_full}" if cutoff_full else text
+    if cutoff_full:
+        return f"{n_found:,} of {relevant} found, {cutoff_full}"
+    if n_relevant == 1:
+        return f"the only relevant {unit} was found"
+    return f"all {relevant} found"
 
 
 def format_imperfect(metric: str, n_imperfect: int, n_queries: int) -> str:
     """Return how many queries do not have the best value of a metric in which lower is better."""
-    return f"{metric} is not at its best in {n_imperfect:,} of {format_query_count(n_queries)}"
-
-
-def format_missing(n_missing: int, n_needed: int, unit: str, n_queries: int) -> str:
-    """Return how much of what all queries need is missing."""
-    return f"over {format_query_count(n_queries)}, {n_missing:,} of {n_needed:,} needed {unit}s are missing"
+    return f"{metric} is above its best value in {n_imperfect:,} of {format_query_count(n_queries)}"
 
 
 def format_all_perfect(metric: str) -> str:
     """Return that no query can be worse than another."""
-    return f"every query has the best possible {metric}"
+    return f"{metric} has its best possible value on every query"
 
 
-# Stages: which step of a retriever lost what is needed.
+# Stages: which stage of a retriever lost relevant documents.
 
-# By fate; the step follows those that end with "by".
+# By fate, as printed.
 LOSS_LABELS: Mapping[str, str] = {
-    "cutoff_full": "no room",
-    "not_retrieved": "never retrieved",
-    "dropped": "dropped by",
-    "below_cutoff": "ranked low by",
+    "cutoff_full": OUTCOME_LABELS["cutoff_full"],
+    "not_retrieved": OUTCOME_LABELS["not_retrieved"],
+    "dropped": "dropped",
+    "below_cutoff": OUTCOME_LABELS["below_cutoff"],
 }
+# What stands between a fate and its stage.
+_STAGE_PREPOSITIONS: Mapping[str, str] = {"dropped": "by", "below_cutoff": "after"}
 
 NO_STAGES = (
-    "the run does not tell the steps of its retriever; let the function that is asked return what it held after each, "
-    "{'bm25': found, 'reranked': reranked}, or write rm.RetrievedRun(run, stages={'bm25': run_a, 'reranked': run})"
+    "the run has no stages. Return one ranking per stage from the retriever, {'bm25': found, 'reranked': reranked}, "
+    "or pass rm.RetrievedRun(run, stages={'bm25': run_a, 'reranked': run})"
 )
 
 
@@ -179,45 +206,51 @@ def format_loss(column: str) -> str:
 
     Example:
         >>> format_loss("dropped:fused"), format_loss("not_retrieved")
-        ('dropped by fused', 'never retrieved')
+        ('dropped by fused', 'not retrieved')
     """
     fate, _, stage = column.partition(":")
     label = LOSS_LABELS.get(fate, fate)
-    return f"{label} {stage}" if stage else label
+    return f"{label} {_STAGE_PREPOSITIONS[fate]} {stage}" if stage else label
 
 
 def format_losses(losses: Mapping[str, int]) -> str:
-    """Return how much each step lost, the largest loss first."""
-    return f"by step: {'; '.join(f'{count:,} {format_loss(column)}' for column, count in losses.items())}"
+    """Return how many relevant documents each stage lost, the largest loss first."""
+    return f"by stage: {', '.join(f'{count:,} {format_loss(column)}' for column, count in losses.items())}"
 
 
-def format_stage_flow(found_share: float) -> str:
-    """Return the title of the picture of what each step leaves."""
-    return f"{100 * found_share:.1f}% of what is needed is found; what each step leaves of it, and loses"
+def format_stage_flow(found_share: float, unit: str, *, one_suffices: bool) -> str:
+    """Return the title of the picture of what remains after each stage."""
+    found = f"{100 * found_share:.1f}%"
+    if one_suffices:
+        return f"a relevant {unit} found for {found} of queries; share remaining and lost after each stage"
+    return f"{found} of relevant {unit}s found; share remaining and lost after each stage"
 
 
 def format_sources(first_stages: Sequence[str]) -> str:
-    """Return which steps retrieve."""
-    return f"sources, which lose nothing: {', '.join(first_stages)}"
+    """Return which stages retrieve."""
+    return f"first-stage retrievers (no losses attributed): {', '.join(first_stages)}"
 
 
-def format_ceiling(metric: str) -> str:
-    """Return what the column of ceilings holds."""
-    return f"{metric} at most: with what the step holds in the best order"
+def format_ceiling_head(metric: str) -> str:
+    """Return the head of the column of ceilings."""
+    return f"{metric} ceiling"
+
+
+CEILING_MEANING = "ceiling: the stage's documents in the best order"
 
 
 def format_unreached(stages: Sequence[str]) -> str:
-    """Return which steps no question reached."""
-    return f"no question reached {', '.join(stages)}"
+    """Return which stages no query reached."""
+    return f"no query reached {join_names(list(stages))}"
 
 
 # Reports: what a page says of its numbers, and what it leaves out.
 
 # What the columns of every report mean.
 COLUMN_MEANINGS = {
-    "mean": "the mean of the metric over all queries for which it is defined.",
-    "n": "how many queries that is.",
-    "found": "how much of what a query needs is among its first results.",
+    "mean": "the mean of the metric over all queries on which it is defined.",
+    "n": "the number of queries on which the metric is defined.",
+    "found": "relevant documents within the cutoff.",
 }
 
 
@@ -225,11 +258,15 @@ def format_metric_mean(
     metric: str, mean: float, interval: Interval, n_queries: int, value_counts: Mapping[str, int] | None
 ) -> str:
     """Return the mean of a metric, with the numbers of queries at 0 and of perfect ones where 0 is a failure."""
-    text = f"{metric} is {numbers.format_mean(mean, interval)} over {format_query_count(n_queries)}"
+    text = f"{metric}: mean {numbers.format_value(mean)}"
+    interval_text = numbers.format_interval(interval)
+    if interval_text != "-":
+        text += f", 95% CI {interval_text}"
+    text += f", n = {n_queries:,}"
     if value_counts is None:
         return f"{text}."
-    perfect = f" and {value_counts['perfect']:,} perfect" if "perfect" in value_counts else ""
-    return f"{text}, of which {value_counts['0']:,} are 0{perfect}."
+    perfect = f", {value_counts['perfect']:,} perfect" if "perfect" in value_counts else ""
+    return f"{text}; {format_query_count(value_counts['0'])} at 0{perfect}."
 
 
 def format_system_value(system: str, value: float | None) -> str:
@@ -239,15 +276,18 @@ def format_system_value(system: str, value: float | None) -> str:
 
 
 def format_unjudged(unjudged_shares: Mapping[str, float], k: int, *, is_condensed: bool) -> str:
-    """Return how many of the first `k` results of each system are unjudged, and what became of these."""
-    results = f"the first {format_count(k, 'result')}"
+    """Return how many of the first `k` results of each system are unjudged, and how these are treated."""
+    results = "top result" if k == 1 else f"top {k:,} results"
     if list(unjudged_shares) == [""]:
-        text = f"{100 * unjudged_shares['']:.0f}% of {results}"
+        text = f"{100 * unjudged_shares['']:.0f}% of the {results} are unjudged"
+        if k == 1:
+            text = f"the {results} is unjudged in {100 * unjudged_shares['']:.0f}% of queries"
     else:
-        shares = [f"{100 * share:.0f}% of {system}" for system, share in unjudged_shares.items()]
-        text = f"Of {results}, {join_names(shares)}"
-    treated = "were taken out of the rankings" if is_condensed else "count as not relevant"
-    return f"{text} are unjudged; they {treated}."
+        shares = [f"{100 * share:.0f}% for {system}" for system, share in unjudged_shares.items()]
+        text = f"Unjudged of the {results}: {join_names(shares)}"
+    if is_condensed:
+        return f"{text[0].upper()}{text[1:]}; they were removed from the rankings (condensed lists)."
+    return f"{text[0].upper()}{text[1:]}; unjudged documents count as not relevant."
 
 
 def format_missing_details(n_detailed: int, n_queries: int) -> str:
@@ -255,16 +295,16 @@ def format_missing_details(n_detailed: int, n_queries: int) -> str:
     if n_detailed == n_queries:
         return ""
     return (
-        f"What was needed and what came back is here for {format_query_count(n_detailed)}: those with the lowest "
-        "values, or that moved most. Of the others, only the values."
+        f"Judged documents and rankings are included for {format_query_count(n_detailed)} (lowest values or largest "
+        "changes); for the others, values only."
     )
 
 
 def format_left_out_queries(n_shown: int, n_queries: int) -> str:
     """Return how many queries a page holds, if it cannot hold all."""
-    return f"This page holds {n_shown:,} of {n_queries:,} queries: those with the lowest values, or that moved most."
+    return f"This page shows {n_shown:,} of {n_queries:,} queries: the lowest values or largest changes."
 
 
 def format_shortened_texts(length: int) -> str:
     """Return from which length on the texts of a page are shortened."""
-    return f"Texts of more than {length:,} characters are shortened, around the needed words if there are any."
+    return f"Texts over {length:,} characters are shortened around the relevant words, if any."

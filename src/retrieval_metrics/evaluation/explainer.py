@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.evaluation.by_metric import ByMetric
-from retrieval_metrics.evaluation.evaluation_wording import format_partial_match
+from retrieval_metrics.evaluation.evaluation_wording import NOT_IN_ANY_STAGE, format_partial_match
 from retrieval_metrics.evaluation.judged_results import JudgedResults
 from retrieval_metrics.evaluation.outcome_facts import QueryFindings
 from retrieval_metrics.evaluation.outcome_search import OutcomeSearch
@@ -47,6 +47,7 @@ class ExplainedQuery:
         findings: One per relevant document, best grade first.
         failures: One per needed document or group that is missing; for a group, the nearest miss.
         n_needed: How many relevant documents, or groups, are needed.
+        n_found: How many of them were found.
         ranking: What was retrieved, as given.
         query_position: The position of the query among the judged ones.
         k: The cut-off of the metric in items; None if it has none.
@@ -56,6 +57,7 @@ class ExplainedQuery:
     findings: tuple[Finding, ...]
     failures: tuple[Finding, ...]
     n_needed: int
+    n_found: int
     ranking: Any
     query_position: int
     k: int | None
@@ -106,6 +108,7 @@ class Explainer:
         self._judged = origin.judged
         self._search = OutcomeSearch(origin.judged, self.rankings, self.target)
         self._judged_results = JudgedResults(origin.judged, self.rankings)
+        self._losses: StageLosses | None = None
 
     @cached_property
     def relevant_texts(self) -> RelevantTexts:
@@ -120,11 +123,20 @@ class Explainer:
 
     def outcomes(self, positions: Iterable[int]) -> Outcomes:
         """Decide what became of everything that some queries need, given by their position among the judged ones."""
-        return self._search.outcomes(positions)
+        outcomes = self._search.outcomes(positions)
+        losses = self.stage_losses(outcomes)
+        if losses is not None:
+            losses.mark_dropped()
+        return outcomes
 
     def stage_losses(self, outcomes: Outcomes) -> StageLosses | None:
         """Return the outcomes stage by stage; None if the run does not tell its stages."""
-        return StageLosses(self.scores, outcomes, self.target) if judge_stages(self.scores) else None
+        if not judge_stages(self.scores):
+            return None
+        # The losses of the last outcomes are kept, because they are asked for again with the same outcomes.
+        if self._losses is None or not self._losses.are_of(outcomes):
+            self._losses = StageLosses(self.scores, outcomes, self.target)
+        return self._losses
 
     def explain(self, outcomes: Outcomes, query_indices: Iterable[int] | None = None) -> Iterator[ExplainedQuery]:
         """Explain some queries of the outcomes, given by index, in any order; None explains all."""
@@ -139,7 +151,7 @@ class Explainer:
             query_index = index_by_query[query]
             first_row = outcomes.rows_in_query(query_index).start
             findings = []
-            query_findings = QueryFindings(self._search, outcomes, query_index, ranking).findings()
+            query_findings = QueryFindings(self._search, outcomes, query_index, ranking, losses).findings()
             for row, finding in enumerate(query_findings, first_row):
                 rank_history = "" if losses is None else losses.rank_history(row)
                 findings.append(self._with_history(query, finding, rank_history))
@@ -149,6 +161,7 @@ class Explainer:
                 findings=tuple(findings),
                 failures=tuple(findings[row - first_row] for row in unmet_rows_of_query.tolist()),
                 n_needed=int(outcomes.n_needed[query_index]),
+                n_found=int(outcomes.n_satisfied[query_index]),
                 ranking=ranking,
                 query_position=int(outcomes.positions[query_index]),
                 k=None if self.target.cuts_at_n_needed else outcomes.cutoffs.find_k(query_index),
@@ -159,16 +172,19 @@ class Explainer:
         run = self.rankings.run
         if not isinstance(run, RetrievedRun) or finding.kind == "over_budget":
             return finding
-        history = rank_history
+        searches = ""
         if isinstance(run, SearchHistory):
-            history = self._describe_searches(run, query, finding.document) or rank_history
+            searches = self._describe_searches(run, query, finding.document)
+        if searches and finding.kind in {"dropped", "not_retrieved", "empty_ranking"}:
+            # The outcome is that of this view of the searches; their history says more.
+            return replace(finding, detail=searches)
+        history = searches or rank_history
         if not history:
             return finding
-        detail = f"{finding.detail}; {history}"
+        detail = finding.detail
         if finding.kind == "not_retrieved":
-            # "Never retrieved" is true only of this view of the searches; their history says more.
-            detail = history
-        return replace(finding, detail=detail)
+            detail = NOT_IN_ANY_STAGE
+        return replace(finding, detail=f"{detail}; {history}")
 
     def _describe_searches(self, history: SearchHistory, query: QueryId, document: Any) -> str:
         """Describe what the searches behind a run did with a document."""

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.evaluation.evaluation_wording import (
     NO_RELEVANT_DOCUMENT,
+    NO_RESULT,
     NOTHING_MISSING,
     format_all_perfect,
     format_call,
     format_failures,
     format_forbidden,
+    format_found,
     format_imperfect,
     format_losses,
-    format_missing,
     format_outcome_counts,
     format_query_value,
     format_standing,
@@ -27,6 +29,7 @@ from retrieval_metrics.evaluation.evaluation_wording import (
 )
 from retrieval_metrics.evaluation.explainer import Explainer, find_metric_name
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
+from retrieval_metrics.evaluation.summary_wording import depth_notes
 from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports.display_text import format_one_line, shorten
@@ -34,6 +37,9 @@ from retrieval_metrics.reports.numbers import format_count, format_query_count
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
     from retrieval_metrics._internal.plain_types import IntArray, QueryId
     from retrieval_metrics.evaluation.explainer import ExplainedQuery
     from retrieval_metrics.evaluation.judged_results import Result
@@ -66,6 +72,7 @@ class Explanation(Printed):
         findings: One per relevant document, best grade first.
         failures: One per needed document or group that is missing; for a group of alternatives, the nearest miss.
         n_relevant: How many relevant documents, or groups, are needed.
+        n_found: How many of them were found; if the cutoff is full, some are neither found nor missing.
         results: What was retrieved, down to the cut-off: rank, id, text, and its judgment.
         text: The text of the query; empty if it is unknown.
     """
@@ -75,13 +82,19 @@ class Explanation(Printed):
     findings: tuple[Finding, ...]
     failures: tuple[Finding, ...]
     n_relevant: int
+    n_found: int
     results: tuple[Result, ...] = ()
     text: str = ""
 
     @property
     def forbidden(self) -> tuple[Result, ...]:
-        """What came back and must not, by rank."""
+        """The forbidden documents that were retrieved, by rank."""
         return tuple(result for result in self.results if result.judgment == "forbidden")
+
+    @property
+    def n_cutoff_full(self) -> int:
+        """How many relevant documents are neither found nor missing, because the cutoff has no room for them."""
+        return self.n_relevant - self.n_found - len(self.failures)
 
     def standing_note(self, leaked: Result) -> str:
         """Return above which relevant result something forbidden stands, and where it comes from, if that is known."""
@@ -109,12 +122,12 @@ class Explanation(Printed):
         has_alternatives = self.n_relevant < len(self.findings)
         shows_groups = has_alternatives or any(len(finding.groups) > 1 for finding in self.findings)
         shows_texts = any(finding.text and RelevantTexts.name(finding.document) for finding in self.findings)
-        header = ["needed"]
+        header = ["relevant"]
         if shows_texts:
             header.append("text")
         if shows_groups:
             header.append("group")
-        header += ["grade", "rank", "what became of it"]
+        header += ["grade", "rank", "outcome"]
         rows = []
         for finding in self.findings:
             row = [finding.label]
@@ -132,8 +145,8 @@ class Explanation(Printed):
         shows_calls = any(result.place is not None for result in printed)
         header = ["rank"]
         if shows_calls:
-            header.append("found by")
-        header += ["came back", "judged"]
+            header.append("call")
+        header += ["result", "judgment"]
         if shows_texts:
             header.append("text")
         rows = []
@@ -148,13 +161,25 @@ class Explanation(Printed):
         notes = []
         n_further = len(self.results) - len(printed)
         if n_further:
-            notes.append(f"and {format_count(n_further, 'further result')}")
+            notes.append(f"and {format_count(n_further, 'more result')}")
         notes += [format_forbidden(leaked, self.standing_note(leaked)) for leaked in self.forbidden]
         # All columns but the rank hold words.
         return Table(header, rows, notes, "", tuple(range(1, len(header))))
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per relevant document: its grade, rank and outcome.
+
+        Raises:
+            ImportError: If pandas is not installed; the message contains the command that installs it.
+        """
+        pandas = import_optional("pandas", "to_pandas")
+        frame: pd.DataFrame = pandas.DataFrame(
+            [_finding_record(finding) for finding in self.findings], columns=FINDING_COLUMNS
+        )
+        return frame
+
     def __repr__(self) -> str:
-        return f"<Explanation of {self.query!r}: {len(self.failures)} of {self.n_relevant} needed are missing>"
+        return f"<Explanation of {self.query!r}: {len(self.failures)} of {self.n_relevant} relevant missing>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,6 +198,7 @@ class Worst(Printed, Sequence[Explanation]):
         n_found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
         unit: What is needed: a document, a passage where quotes, texts or spans are judged, or of groups a fact.
         losses: The same failures by the step that lost what was needed, if the run tells its steps.
+        longest_ranking: The number of results of the longest ranking.
         n_imperfect: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """
 
@@ -185,6 +211,7 @@ class Worst(Printed, Sequence[Explanation]):
     unit: str = "document"
     losses: Mapping[str, int] = field(default_factory=dict)
     n_imperfect: int | None = None
+    longest_ranking: int = 0
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -205,10 +232,10 @@ class Worst(Printed, Sequence[Explanation]):
 
     @property
     def summary(self) -> str:
-        """The failures of all queries in one sentence: `12 of 17 failures: never retrieved; 5: beyond the cut-off`."""
+        """The failures of all queries in a line: `4 of 20 relevant documents missing over 9 queries: 4 no results`."""
         if self.n_imperfect is not None:
             return format_imperfect(self.metric, self.n_imperfect, self.n)
-        return format_failures(self.failures, self.n_relevant, self.unit)
+        return format_failures(self.failures, self.n_relevant, self.n_found, self.unit, self.n)
 
     def _tables(self) -> list[Table]:
         return [self._failures_table() if self.n_imperfect is None else self._forbidden_table()]
@@ -217,31 +244,34 @@ class Worst(Printed, Sequence[Explanation]):
         notes = [self.summary]
         if self.losses:
             notes.append(format_losses(self.losses))
-        notes.append(format_missing(sum(self.failures.values()), self.n_relevant, self.unit, self.n))
+        if self.failures:
+            notes += depth_notes(self.longest_ranking, [Metric.parse(self.metric)])
         if not self.explanations:
             return Table((), (), [*notes, format_all_perfect(self.metric)])
         rows = [self._failures_row(explanation) for explanation in self.explanations]
-        header = ["query", self.metric, "found", "missing", "needed", "came back first"]
+        header = ["query", self.metric, "found", "missing", "example", "top result"]
         return Table(header, rows, notes, words=(0, 3, 4, 5))
 
     def _failures_row(self, explanation: Explanation) -> list[str]:
         failures = explanation.failures
-        n_found = explanation.n_relevant - len(failures)
-        missing = NOTHING_MISSING
-        needed = ""
+        missing = "none"
+        if explanation.n_found == explanation.n_relevant:
+            missing = NOTHING_MISSING
+        example = ""
         if failures:
             counts = Counter(finding.kind for finding in failures)
             missing = format_outcome_counts(dict(counts.most_common()))
-        if failures or explanation.findings:
-            first_needed = (failures or explanation.findings)[0]
-            needed = format_with_text(first_needed.label, first_needed.text, MAX_CELL_LENGTH)
+        if explanation.findings:
+            beyond_cutoff = [finding for finding in explanation.findings if finding.kind == "cutoff_full"]
+            finding = [*failures, *beyond_cutoff, *explanation.findings][0]
+            example = format_with_text(finding.label, finding.text, MAX_CELL_LENGTH)
         return [
             shorten(f"{explanation.query} {explanation.text}", MAX_CELL_LENGTH),
             format_query_value(explanation.values[self.metric]),
-            f"{n_found}/{explanation.n_relevant}",
+            format_found(explanation.n_found, explanation.n_relevant, explanation.n_cutoff_full),
             missing,
-            needed,
-            _format_result(explanation.results[0]) if explanation.results else "nothing",
+            example,
+            _format_result(explanation.results[0]) if explanation.results else NO_RESULT,
         ]
 
     def _forbidden_table(self) -> Table:
@@ -251,7 +281,7 @@ class Worst(Printed, Sequence[Explanation]):
         rows = []
         for explanation in self.explanations:
             rank = "-"
-            label = "nothing"
+            label = NO_RESULT
             standing = ""
             shown = explanation.forbidden or explanation.results
             if shown:
@@ -261,10 +291,64 @@ class Worst(Printed, Sequence[Explanation]):
                 standing = explanation.standing_note(result)
             query = shorten(f"{explanation.query} {explanation.text}", MAX_CELL_LENGTH)
             rows.append([query, format_query_value(explanation.values[self.metric]), label, rank, standing])
-        return Table(["query", self.metric, "came back", "rank", "where"], rows, [self.summary], words=(0, 2, 4))
+        return Table(["query", self.metric, "result", "rank", "where"], rows, [self.summary], words=(0, 2, 4))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per missing document of the listed queries, the worst query first.
+
+        Of a metric in which lower is better, a row per forbidden result.
+
+        Raises:
+            ImportError: If pandas is not installed; the message contains the command that installs it.
+        """
+        pandas = import_optional("pandas", "to_pandas")
+        records = []
+        for explanation in self.explanations:
+            query_record: dict[str, Any] = {"query": explanation.query, "text": explanation.text}
+            query_record[self.metric] = explanation.values[self.metric]
+            if self.n_imperfect is None:
+                records += [query_record | _finding_record(finding) for finding in explanation.failures]
+            else:
+                records += [query_record | _forbidden_record(result) for result in explanation.forbidden]
+        columns = FINDING_COLUMNS if self.n_imperfect is None else FORBIDDEN_COLUMNS
+        frame: pd.DataFrame = pandas.DataFrame(records, columns=["query", "text", self.metric, *columns])
+        return frame
+
+    def plot(self) -> Figure:
+        """Return a figure of the failures of all queries by outcome.
+
+        Raises:
+            ImportError: If matplotlib is not installed; the message contains the command that installs it.
+            ValueError: If there are no failures, as of a metric in which lower is better.
+        """
+        import_optional("matplotlib", "plot")
+        from retrieval_metrics.evaluation.evaluation_plots import failures_figure
+
+        if not self.failures:
+            raise ValueError(f"there are no failures to draw: {self.summary}")
+        return failures_figure(self.failures, f"failures: {self.metric}")
 
     def __repr__(self) -> str:
         return f"<Worst of {format_query_count(self.n)} in {self.metric}: {self.summary}>"
+
+
+# The columns of a relevant document, and of a forbidden result, in a data frame.
+FINDING_COLUMNS = ("document", "grade", "rank", "outcome", "detail")
+FORBIDDEN_COLUMNS = ("document", "grade", "rank")
+
+
+def _finding_record(finding: Finding) -> dict[str, Any]:
+    return {
+        "document": finding.label,
+        "grade": finding.grade,
+        "rank": finding.rank,
+        "outcome": finding.kind,
+        "detail": finding.detail,
+    }
+
+
+def _forbidden_record(result: Result) -> dict[str, Any]:
+    return {"document": result.label, "grade": result.grade, "rank": result.rank}
 
 
 def _format_result(result: Result) -> str:
@@ -321,6 +405,7 @@ def worst(
         n_found=int(outcomes.n_satisfied.sum()),
         unit=scores.require_origin("explained").judged.qrels.unit,
         losses={} if losses is None else dict(losses.losses()),
+        longest_ranking=scores.counts["longest_ranking"],
         n_imperfect=None if scored_metric.definition.higher_is_better else len(imperfect),
     )
 
@@ -348,6 +433,7 @@ def _make_explanation(explainer: Explainer, explained: ExplainedQuery, texts: Ma
         findings=explainer.with_partial_matches(explainer.with_texts(explained.findings), results),
         failures=explainer.with_partial_matches(explainer.with_texts(explained.failures), results),
         n_relevant=explained.n_needed,
+        n_found=explained.n_found,
         results=results,
         text=str(texts.get(query, "")),
     )

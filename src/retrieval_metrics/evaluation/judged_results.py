@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
-State: TypeAlias = Literal["relevant", "not relevant", "repeated", "unjudged", "forbidden"]
+State: TypeAlias = Literal["relevant", "not relevant", "duplicate", "unjudged", "forbidden"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Result:
     Attributes:
         rank: Its rank, from 1.
         id: The id that was compared with the ids of the judgments; None if it has none.
-        judgment: Its judgment; `repeated` is a repeat of a document above it, and a forbidden result is always
+        judgment: Its judgment; `duplicate` is a repeat of a document above it, and a forbidden result is always
             `forbidden`.
         grade: Its grade; None if it is not judged. The smallest of its grades if it is forbidden.
         satisfies: The judged ids or pieces that are first found at this rank.
@@ -122,7 +122,7 @@ def _get_state(grade: float | None, *, is_duplicate: bool) -> State:
     if grade is not None and grade != 0:
         return "relevant" if grade > 0 else "forbidden"
     if is_duplicate:
-        return "repeated"
+        return "duplicate"
     return "unjudged" if grade is None else "not relevant"
 
 

@@ -19,7 +19,7 @@ CEILING_LABELS: Mapping[CeilingOutcome, str] = {
     "not_checked": "not checked",
 }
 NOTHING_JUDGED_CAME_BACK = (
-    "nothing that is judged came back for any query, relevant or not, so the ids may be of another kind"
+    "no judged document, relevant or not, was retrieved for any query, so the IDs may be of another kind"
 )
 
 
@@ -36,16 +36,16 @@ def format_undefined(metric: Metric, *, some_unanswered: bool) -> str:
 def format_ceiling_numbers(check: CeilingNumbers) -> str:
     """Return the mean, or the count of queries, and the upper end of its interval."""
     queries = numbers.format_query_count(check.n_queries)
-    confidence = f"({100 * check.level:g}% sure)"
+    bound = f"one-sided {100 * check.level:g}% upper bound"
     if check.is_share:
-        return f"{check.total:g} of {queries}; up to {100 * check.upper:.1f}% of new ones {confidence}"
+        return f"{check.total:g} of {queries}, {bound} {100 * check.upper:.1f}%"
     mean = numbers.format_value(check.mean)
-    return f"the mean is {mean} over {queries}; up to {numbers.format_value(check.upper)} on new ones {confidence}"
+    return f"mean {mean} over {queries}, {bound} {numbers.format_value(check.upper)}"
 
 
 def format_missed_ceiling(check: CeilingNumbers) -> str:
     """Return the numbers and what is allowed."""
-    allowed = f"at most {check.ceiling:g} is allowed"
+    limit = f"{check.ceiling:g}"
     if check.is_share:
-        allowed = f"at most {100 * check.ceiling:g}% are allowed"
-    return f"{format_ceiling_numbers(check)}; {allowed}"
+        limit = f"{100 * check.ceiling:g}%"
+    return f"{format_ceiling_numbers(check)}; limit {limit}"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import DocumentId
     from retrieval_metrics.evaluation.outcome_search import OutcomeSearch
     from retrieval_metrics.evaluation.outcomes import Outcome, Outcomes
+    from retrieval_metrics.evaluation.stage_losses import StageLosses
     from retrieval_metrics.matching.budget import Budget
 
 
@@ -36,6 +37,7 @@ class OutcomeFacts:
             calls, the number of the call that found each item.
         related_id: The first retrieved id of another granularity that looks like the same document.
         related_id_rank: The rank of `related_id`.
+        stage: The name of the stage that dropped it.
         n_retrieved: How many documents the ranking has.
         error: What the retriever raised.
     """
@@ -52,6 +54,7 @@ class OutcomeFacts:
     item_lengths: Sequence[int] = ()
     related_id: DocumentId | None = None
     related_id_rank: int = 0
+    stage: str = ""
     n_retrieved: int = 0
     error: Exception | None = None
 
@@ -59,9 +62,17 @@ class OutcomeFacts:
 class QueryFindings:
     """The outcomes of one query with the numbers that explain them."""
 
-    def __init__(self, search: OutcomeSearch, outcomes: Outcomes, query_index: int, ranking: Any) -> None:
-        """Take the query by its index in the outcomes, and its ranking as given."""
+    def __init__(
+        self,
+        search: OutcomeSearch,
+        outcomes: Outcomes,
+        query_index: int,
+        ranking: Any,
+        losses: StageLosses | None = None,
+    ) -> None:
+        """Take the query by its index in the outcomes, its ranking as given, and the outcomes stage by stage."""
         self._search = search
+        self._losses = losses
         self._outcomes = outcomes
         self._query_index = query_index
         self._query_position = int(outcomes.positions[query_index])
@@ -115,6 +126,9 @@ class QueryFindings:
                 related_id = self._ids.find_ids_of_other_granularity(judged.qrels.documents[outcomes.document[row]])[0]
                 rank = self._ids.ranked_ids.index(related_id) + 1
                 return OutcomeFacts(kind=kind, related_id=related_id, related_id_rank=rank)
+            case "dropped":
+                assert self._losses is not None  # noqa: S101  (nothing is dropped without stages)
+                return OutcomeFacts(kind=kind, stage=self._losses.losing_stage(row))
             case "not_retrieved":
                 return OutcomeFacts(kind=kind, n_retrieved=int(judged.n_retrieved[self._query_position]))
             case "retriever_error":

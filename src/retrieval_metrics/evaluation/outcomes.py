@@ -26,6 +26,7 @@ Failure = Literal[
     "below_cutoff",
     "over_budget",
     "id_granularity",
+    "dropped",
     "not_retrieved",
     "empty_ranking",
     "retriever_error",

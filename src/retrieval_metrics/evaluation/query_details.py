@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 # The judgments of results, by their codes on the page.
-JUDGMENT_STATES = ("relevant", "not relevant", "repeated", "unjudged", "forbidden")
+JUDGMENT_STATES = ("relevant", "not relevant", "duplicate", "unjudged", "forbidden")
 UNJUDGED = JUDGMENT_STATES.index("unjudged")
 
 # The values that a result leaves out at its end: text, judgment, score, grade, satisfied, marks and call.

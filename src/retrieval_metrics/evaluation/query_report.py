@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.evaluation.evaluation_wording import OUTCOME_LABELS
 from retrieval_metrics.evaluation.explainer import Explainer, FallbackTexts, retrieved_texts
-from retrieval_metrics.evaluation.outcomes import OUTCOME_KINDS
+from retrieval_metrics.evaluation.outcomes import CODE_BY_OUTCOME, OUTCOME_KINDS
 from retrieval_metrics.evaluation.query_details import QueryDetails, short_number
 from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.reports import numbers
@@ -259,7 +259,7 @@ class QueryData:
         self._columns["values"].append(_compact_columns(values))
 
     def _add_counts(self, outcomes: Outcomes, places: IntArray) -> None:
-        """Add how much each query needs and what it misses, at the places of the queries of the outcomes."""
+        """Add how much each query needs and what was not found, at the places of the queries of the outcomes."""
         is_on_page = places >= 0
         n_needed: list[int | None] = [None] * self.n
         missed = np.zeros(self.n, dtype=np.int64)
@@ -270,12 +270,16 @@ class QueryData:
         self._columns["missing"].append(missed.tolist())
 
     def _number_missed_kinds(self, outcomes: Outcomes) -> IntArray:
-        """Return for each query of the outcomes the number that stands for the kinds of all its failures."""
+        """Return for each query of the outcomes the number that stands for the outcomes of what was not found.
+
+        These are its failures, and what a full cutoff has no room for.
+        """
         kinds = outcomes.kind[outcomes.nearest_miss_rows].tolist()
+        n_cutoff_full = (outcomes.n_needed - outcomes.n_satisfied - outcomes.n_unsatisfied).tolist()
         missed_numbers = np.zeros(len(outcomes.positions), dtype=np.int64)
         start = 0
         for query_index, stop in enumerate(np.cumsum(outcomes.n_unsatisfied).tolist()):
-            missed = tuple(kinds[start:stop])
+            missed = (*kinds[start:stop], *[CODE_BY_OUTCOME["cutoff_full"]] * n_cutoff_full[query_index])
             missed_numbers[query_index] = self._number_by_missed.setdefault(missed, len(self._number_by_missed))
             start = stop
         return missed_numbers

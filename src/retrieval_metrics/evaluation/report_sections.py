@@ -60,13 +60,13 @@ def outcomes_table(data: QueryData, heading: str = "") -> Table:
     for failures in data.failures.values():
         totals.update(failures)
     n_without_room = [data.n_needed[name] - data.n_found[name] - data.failures[name].total() for name in systems]
-    rows = [["found", *(f"{data.n_found[name]:,}" for name in systems)]]
+    rows = [[OUTCOME_LABELS["found"], *(f"{data.n_found[name]:,}" for name in systems)]]
     if any(n_without_room):
-        rows.append(["no room among the first k", *(f"{count:,}" for count in n_without_room)])
+        rows.append([OUTCOME_LABELS["cutoff_full"], *(f"{count:,}" for count in n_without_room)])
     for kind, _ in totals.most_common():
         rows.append([OUTCOME_LABELS[kind], *(f"{data.failures[name][kind]:,}" for name in systems)])
     column_headings = [heading] if heading else systems
-    return Table([f"needed {data.unit}s", *column_headings], rows)
+    return Table([f"relevant {data.unit}s", *column_headings], rows)
 
 
 def unjudged_sentences(systems: Mapping[str, Scores]) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias, get_args
 
 import numpy as np
 
 from retrieval_metrics.evaluation.by_metric import ByMetric
-from retrieval_metrics.evaluation.counts import find_failed_queries
+from retrieval_metrics.evaluation.counts import find_failed_queries, merge_counts
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.budget import Budget
@@ -429,9 +429,7 @@ class Totals:
                 f"parts must be computed under the same rules, got {_format_difference(self.rules, other.rules)}"
             )
         _require_same_scale(self, other)
-        own_counts = cast("dict[str, int]", self.counts)
-        other_counts = cast("dict[str, int]", other.counts)
-        counts = {name: number + other_counts[name] for name, number in own_counts.items()}
+        counts = merge_counts(self.counts, other.counts)
         exact = {}
         # A column that is unknown in one part is unknown in the whole.
         for key in self.exact:
@@ -440,7 +438,7 @@ class Totals:
         scale = None
         if self.scale is not None and other.scale is not None:
             scale = max(self.scale, other.scale)
-        return Totals(self.metrics, self.rules, cast("Counts", counts), exact, scale)
+        return Totals(self.metrics, self.rules, counts, exact, scale)
 
 
 # The numbers of an evaluation, whether those of single queries are kept or only their sums.

@@ -12,7 +12,7 @@ import numpy as np
 
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.outcome_search import OutcomeSearch, find_retrieved_ranks
-from retrieval_metrics.evaluation.outcomes import FAILURES, QueryCutoffs
+from retrieval_metrics.evaluation.outcomes import CODE_BY_OUTCOME, FAILURES, QueryCutoffs
 from retrieval_metrics.inputs.items import Retrieved, item_identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.stage_rankings import RETURNED_STAGE, is_same_ranking
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray, QueryId
-    from retrieval_metrics.evaluation.outcomes import ExplanationTarget, Outcomes
+    from retrieval_metrics.evaluation.outcomes import ExplanationTarget, Outcome, Outcomes
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.matching.judged_run import JudgedRun
 
@@ -32,6 +32,9 @@ CUTOFF_FULL = "cutoff_full"
 NOT_RETRIEVED = "not_retrieved"
 DROPPED = "dropped"
 BELOW_CUTOFF = "below_cutoff"
+
+# The outcomes, of the run alone, of documents that an earlier stage may have held.
+ABSENT: tuple[Outcome, ...] = ("not_retrieved", "id_granularity", "empty_ranking")
 
 
 def loss_column(fate: str, stage: str) -> str:
@@ -82,7 +85,7 @@ def _judge_stages(scores: Scores) -> Iterator[JudgedStage]:
         try:
             judged = judge(origin.judged.qrels, stage_run, origin.match, scores.rules.order)
         except (TypeError, ValueError) as error:  # such as chunks without an id, before they are merged
-            warn(f"the step {name!r} cannot be judged, so it is left out: {error}")
+            warn(f"stage {name!r} skipped, its results cannot be judged: {error}")
             continue
         yield JudgedStage(name, stage_run, judged)
 
@@ -270,6 +273,23 @@ class StageLosses:
             if can_lose and self._reached[stage_index].any():
                 stage_indices.append(stage_index)
         return stage_indices
+
+    def are_of(self, outcomes: Outcomes) -> bool:
+        """Return whether these are the losses of these very outcomes."""
+        return self._outcomes is outcomes
+
+    def mark_dropped(self) -> None:
+        """Set the outcome of each document that a stage held and the run does not to `dropped`.
+
+        Of the run alone, such a document looks as if nothing had retrieved it.
+        """
+        kind = self._outcomes.kind
+        is_absent = np.isin(kind, [CODE_BY_OUTCOME[outcome] for outcome in ABSENT])
+        kind[is_absent & ~self._is_never] = CODE_BY_OUTCOME["dropped"]
+
+    def losing_stage(self, row: int) -> str:
+        """Return the name of the stage that lost the document of a row."""
+        return self.names[int(self._lost_by[row])]
 
     def losses(self) -> Counter[str]:
         """Count what was lost over all queries, by fate, most frequent first."""

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.evaluation_wording import (
+    CEILING_MEANING,
     NO_STAGES,
-    format_ceiling,
+    format_ceiling_head,
     format_sources,
     format_unreached,
 )
@@ -30,6 +32,9 @@ from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import pandas as pd
+    from matplotlib.figure import Figure
 
     from retrieval_metrics._internal.plain_types import DocumentId, FloatArray
     from retrieval_metrics.evaluation.stage_losses import JudgedStage
@@ -65,7 +70,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self._stages:
-            raise KeyError(f"there is no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
+            raise KeyError(f"no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
         if name not in self._evaluations:
             is_last = name == list(self._stages)[-1]
             self._evaluations[name] = self.last if is_last else self._evaluate(self._stages[name])
@@ -181,6 +186,42 @@ class Stages(Printed, Mapping[str, Evaluation]):
         ceiling_metric = as_metric(metric)
         return {name: _best_order_mean(evaluation.scores, ceiling_metric) for name, evaluation in self.items()}
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per stage: the number of queries, and the mean of each metric.
+
+        Raises:
+            ImportError: If pandas is not installed; the message contains the command that installs it.
+            ValueError: If there are no stages.
+        """
+        pandas = import_optional("pandas", "to_pandas")
+        metrics = [str(metric) for metric in self.last.metrics if not metric.definition.is_given]
+        records = []
+        for evaluation in self.values():
+            record: dict[str, float] = {"n": evaluation.counts["queries"]}
+            for metric in metrics:
+                record[metric] = evaluation.means[metric]
+            records.append(record)
+        frame: pd.DataFrame = pandas.DataFrame(records, index=pandas.Index(list(self), name="stage"))
+        return frame
+
+    def plot(self, metric: str | Metric | None = None) -> Figure:
+        """Return a figure with the mean of a metric after each stage.
+
+        Args:
+            metric: A metric that was computed; None takes the first.
+
+        Raises:
+            ImportError: If matplotlib is not installed; the message contains the command that installs it.
+            KeyError: If the metric was not computed.
+            ValueError: If there are no stages.
+        """
+        import_optional("matplotlib", "plot")
+        from retrieval_metrics.evaluation.evaluation_plots import stages_figure
+
+        if metric is None:
+            metric = choose_leading_metric(self.last.metrics)
+        return stages_figure(self, as_metric(metric))
+
     def table(self) -> Table:
         """Return the means of all stages as a table, and the most that each could reach in the first of the metrics."""
         n_by_stage = {name: evaluation.counts["queries"] for name, evaluation in self.items()}
@@ -190,12 +231,12 @@ class Stages(Printed, Mapping[str, Evaluation]):
         ceilings = self.ceiling(main)
         # The ceiling of groups is unknown.
         shows_ceiling = any(not np.isnan(ceiling) for ceiling in ceilings.values())
-        header = ["after"]
+        header = ["stage"]
         if shows_n:
             header.append("n")
         header += [str(metric) for metric in metrics]
         if shows_ceiling:
-            header.append(f"{main} at most")
+            header.append(format_ceiling_head(str(main)))
         rows = []
         for name, evaluation in self.items():
             row = [name]
@@ -205,15 +246,15 @@ class Stages(Printed, Mapping[str, Evaluation]):
             if shows_ceiling:
                 row.append("-" if np.isnan(ceilings[name]) else numbers.format_value(ceilings[name]))
             rows.append(row)
-        return Table(header, rows, self._notes(main, shows_ceiling=shows_ceiling))
+        return Table(header, rows, self._notes(shows_ceiling=shows_ceiling))
 
-    def _notes(self, main: Metric, *, shows_ceiling: bool) -> list[str]:
+    def _notes(self, *, shows_ceiling: bool) -> list[str]:
         notes = []
         first_stages = self.first_stage
         if first_stages and any(name not in first_stages for name in self):
             notes.append(format_sources(first_stages))
         if shows_ceiling:
-            notes.append(format_ceiling(str(main)))
+            notes.append(CEILING_MEANING)
         if self.unreached:
             notes.append(format_unreached(self.unreached))
         return notes

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-# The signs of results that are relevant, not relevant, repeated, unjudged or forbidden, as in the script.
+# The signs of results that are relevant, not relevant, duplicate, unjudged or forbidden, as in the script.
 STATE_SIGNS = ("✓", "✗", "↻", "○", "⛔")
 
 # The largest number of letters of texts that all queries together show.
@@ -29,7 +29,7 @@ MIN_TEXT_LETTERS = 40
 
 
 def format_static_queries(data: Mapping[str, Any], order: Sequence[int]) -> str:
-    """Return every query of a page: its values, and folded in it what it needed and what came back."""
+    """Return every query of a page: its values, and folded in it the relevant documents and the results."""
     formatter = _StaticQueries(data)
     return "".join([formatter.format_query(place) for place in order])
 
@@ -81,7 +81,7 @@ class _StaticQueries:
             return ""
         prefix = f"{system}: " if system else ""
         if not n_needed:
-            return f"{prefix}nothing relevant is known"
+            return f"{prefix}no relevant document"
         counts = Counter(self._data["missed"][missed])
         found = f"{n_needed - counts.total()} of {n_needed} found"
         if not counts:
@@ -96,7 +96,7 @@ class _StaticQueries:
             for system, outcome in zip(self._data["systems"], outcomes, strict=True):
                 if outcome is not None:
                     outcome_texts.append(self._format_outcome(system, outcome))
-            lines.append(f"Needed, grade {grade}: {self._label(text_number)}. {'; '.join(outcome_texts)}")
+            lines.append(f"Relevant, grade {grade}: {self._label(text_number)}. {'; '.join(outcome_texts)}")
         return lines
 
     def _format_outcome(self, system: str, outcome: Sequence[Any]) -> str:
@@ -109,9 +109,9 @@ class _StaticQueries:
     def _result_lists(self, details: Mapping[str, Any]) -> list[str]:
         lists = []
         for system, results in zip(self._data["systems"], details["results"], strict=True):
-            title = escape(f"{system} retrieved" if system else "Retrieved")
+            title = escape(f"Results of {system}" if system else "Results")
             if not results:
-                lists.append(f"<p>{title} nothing.</p>")
+                lists.append(f"<p>{title}: none.</p>")
                 continue
             entries = "\n".join([self._format_result(result) for result in results])
             lists.append(f"<p>{title}:</p><ol>{entries}</ol>")

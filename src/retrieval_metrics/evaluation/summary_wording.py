@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.metrics.base.metric import replace_cutoff
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
@@ -28,10 +29,13 @@ MIN_QUERIES_UNBOUNDED = 25
 MIN_CLUSTERS = 20
 
 DUPLICATE_TREATMENTS = {
-    "ignore": "earn nothing",
-    "count": "are hits again",
-    "error": "are refused",
+    "ignore": "not credited",
+    "count": "counted as hits again",
+    "error": "refused",
 }
+
+# From this number on, the metrics in which lower is better are not listed if only a few others are left to list.
+MANY_LOWER_IS_BETTER = 3
 
 
 def summary_notes(summary: Summary) -> list[str]:
@@ -40,6 +44,7 @@ def summary_notes(summary: Summary) -> list[str]:
     notes = describe_counts(summary.counts, summary.rules, metrics)
     if summary.clusters is not None:
         notes += cluster_notes(summary.clusters)
+    notes += depth_notes(summary.counts["longest_ranking"], metrics)
     notes += [f"{budget}: {fill}" for budget, fill in summary.budget_fills.items()]
     notes += query_count_notes(summary.metrics)
     if summary.tie_range is not None:
@@ -58,41 +63,54 @@ def describe_counts(counts: Counts, rules: Rules, metrics: Sequence[Metric] = ()
     # A failed query is told as such, not as one for which nothing was retrieved.
     n_by_issue: Mapping[str, int] = {**counts, "missing": max(counts["missing"] - counts["failed"], 0)}  # type: ignore[dict-item]  # all are numbers
     for issue, text in _issue_texts(rules, metrics).items():
-        if n_by_issue[issue]:
-            notes.append(f"{n_by_issue[issue]} {text}")
+        count = n_by_issue[issue]
+        if count:
+            noun = numbers.format_count(count, "result")
+            if issue in QUERY_ISSUES:
+                noun = numbers.format_query_count(count)
+            if issue == "duplicates":
+                noun = numbers.format_count(count, "duplicate result")
+            notes.append(f"{noun}{text}")
     return notes
 
 
+# The issues that are counted in queries; the others are counted in results.
+QUERY_ISSUES = frozenset({"missing", "failed", "unjudged_queries", "no_relevant", "ties"})
+
+
 def _format_queries(n_queries: int, rules: Rules) -> str:
-    text = f"{n_queries} {'query' if n_queries == 1 else 'queries'}"
+    text = numbers.format_query_count(n_queries)
     if rules.name != "standard":
         text += f", {rules.name} rules"
     if rules.unjudged == "condensed":
-        text += ", unjudged documents removed from the rankings"
+        text += ", condensed lists (unjudged documents removed)"
     return text
 
 
 def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
     scored_zero = ", scored 0"
     is_missing_zero = rules.missing == "zero"
-    missing_treatment = scored_zero if is_missing_zero else "; those not in the run left out"
+    missing_treatment = scored_zero if is_missing_zero else "; queries absent from the run are excluded"
     failure_treatment = scored_zero if is_missing_zero else ""
     if rules.no_relevant == "zero":
         no_relevant_treatment = scored_zero
     elif any(not (metric.definition.higher_is_better or metric.definition.needs_relevant) for metric in metrics):
-        no_relevant_treatment = ", out of the means that need one"
+        no_relevant_treatment = ": excluded from the means that need one"
     else:
-        no_relevant_treatment = ", undefined and out of the means"
+        no_relevant_treatment = ": undefined, excluded from the means"
     return {
-        "missing": f"with nothing retrieved{missing_treatment}",
-        "failed": f"for which the retriever failed{failure_treatment}",
-        "unjudged_queries": "in the run but not judged, left out",
-        "no_relevant": f"without a relevant document{no_relevant_treatment}",
-        "ties": "in which a judged document ties with another",
-        "duplicates": f"repeated documents, which {DUPLICATE_TREATMENTS[rules.duplicates]}",
-        "unlocated": "retrieved items whose position in a source is unknown, so no span was found in them",
-        "invalid_offsets": "retrieved items whose offsets do not fit their text or source and were ignored",
-        "ambiguous_locations": "items that occur in their source more than once; a place with a judged span was used",
+        "missing": f" with no results{missing_treatment}",
+        "failed": f" on which the retriever failed{failure_treatment}",
+        "unjudged_queries": " in the run without judgments, excluded",
+        "no_relevant": f" without relevant documents{no_relevant_treatment}",
+        "ties": " in which a judged document is tied on score",
+        "duplicates": f", {DUPLICATE_TREATMENTS[rules.duplicates]}",
+        "unlocated": " with unknown source position, not matched against spans",
+        "invalid_offsets": " whose offsets contradict their text or source; offsets ignored",
+        "ambiguous_locations": (
+            " with text that occurs more than once in the source; the occurrence with a judged span was used, else the "
+            "first"
+        ),
     }
 
 
@@ -101,19 +119,19 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
 
 def cluster_notes(summary: ClusterSummary) -> list[str]:
     """Return how the queries are clustered, and the design effects."""
-    notes = [f"intervals by cluster: {format_cluster_count(summary.clusters)}"]
+    notes = [f"clustered CIs: {format_cluster_count(summary.clusters)}"]
     design_effects = [f"{metric} {design_effect:.1f}" for metric, design_effect in summary.design_effects.items()]
     if design_effects:
-        notes.append(f"design effect (variance relative to independent queries): {', '.join(design_effects)}")
+        notes.append(f"design effect: {', '.join(design_effects)}")
     return notes + cluster_count_notes(summary.clusters.count)
 
 
 def format_cluster_count(clusters: Clusters) -> str:
     """Return how many clusters there are, and where they come from."""
-    reason = "as given"
+    count = numbers.format_count(clusters.count, "cluster")
     if clusters.by_source:
-        reason = "by the source of their judgments (clusters=None turns that off)"
-    return f"{numbers.format_count(clusters.count, 'cluster')}, {reason}"
+        return f"{count} by source of the judgments (clusters=None disables)"
+    return f"{count}, user-defined"
 
 
 def cluster_count_notes(n_clusters: int) -> list[str]:
@@ -121,7 +139,7 @@ def cluster_count_notes(n_clusters: int) -> list[str]:
     if n_clusters >= MIN_CLUSTERS:
         return []
     clusters = numbers.format_count(n_clusters, "cluster")
-    return [f"{clusters} are few: intervals from fewer than {MIN_CLUSTERS} are rough"]
+    return [f"only {clusters}: CIs from fewer than {MIN_CLUSTERS} are approximate"]
 
 
 # Metrics.
@@ -138,15 +156,54 @@ def query_count_notes(metrics: Sequence[MetricSummary]) -> list[str]:
             has_few_unbounded |= summary.metric.definition.is_given and not _has_bounds(summary.metric)
     notes = []
     if has_few_queries:
-        notes.append(f"n too small: an interval of fewer than {MIN_QUERIES} queries says little")
+        notes.append(f"CIs from fewer than {MIN_QUERIES} queries are uninformative")
     if has_few_unbounded:
-        queries = f"fewer than {MIN_QUERIES_UNBOUNDED} queries"
-        notes.append(f"without an upper bound, a 95% CI from {queries} may be right in only 77 to 94 of 100 cases")
+        notes.append(
+            f"unbounded metric with n < {MIN_QUERIES_UNBOUNDED}: the 95% CI may cover the mean in only 77 to 94% of "
+            "samples"
+        )
     return notes
 
 
 def _has_bounds(metric: Metric) -> bool:
     return bool(np.isfinite(metric.definition.bounds).all())
+
+
+def depth_notes(longest_ranking: int, metrics: Sequence[Metric]) -> list[str]:
+    """Return the line that says which metrics look further than any ranking goes; none if none does.
+
+    Args:
+        longest_ranking: The number of results of the longest ranking; 0 if nothing was retrieved, or it is unknown.
+        metrics: The metrics.
+    """
+    if not longest_ranking:
+        return []
+    depth = longest_ranking
+    unchanged = []
+    limited = []
+    largest_cutoff = 0
+    for metric in metrics:
+        if metric.definition.is_given or not isinstance(metric.k, int) or metric.k <= depth:
+            continue
+        largest_cutoff = max(largest_cutoff, metric.k)
+        if metric.definition.only_cuts_ranking:
+            unchanged.append(metric)
+        else:
+            limited.append(metric)
+    effects = []
+    if len(unchanged) == 1:
+        shown_metric = replace_cutoff(unchanged[0], depth)
+        effects.append(f"{unchanged[0]} equals {shown_metric}")
+    elif unchanged:
+        effects.append(f"{numbers.join_names(list(map(str, unchanged)))} equal their values at {depth}")
+    if limited:
+        verb = "sees" if len(limited) == 1 else "see"
+        results = numbers.format_count(depth, "result")
+        effects.append(f"{numbers.join_names(list(map(str, limited)))} {verb} only {results}")
+    if not effects:
+        return []
+    effect_text = ", and ".join(effects)
+    return [f"all rankings end by rank {depth}, so {effect_text}; retrieve {largest_cutoff} or more"]
 
 
 def residual_notes(metrics: Sequence[MetricSummary]) -> list[str]:
@@ -156,7 +213,8 @@ def residual_notes(metrics: Sequence[MetricSummary]) -> list[str]:
         if summary.residual is not None:
             residual = numbers.format_value(summary.residual)
             notes.append(
-                f"{summary.name}: residual {residual}, what unjudged and unseen documents could add to the mean"
+                f"{summary.name} residual {residual}: maximum contribution of unjudged and unretrieved documents to "
+                "the mean"
             )
     return notes
 
@@ -172,11 +230,15 @@ def metric_notes(metrics: Sequence[Metric]) -> list[str]:
         if metric.definition.is_given and not _has_bounds(metric):
             unbounded.append(str(metric))
     if lower_is_better:
-        notes.append(f"lower is better in {', '.join(lower_is_better)}")
+        others = [str(metric) for metric in metrics if metric.definition.higher_is_better]
+        if len(lower_is_better) >= MANY_LOWER_IS_BETTER and len(others) == 1:
+            notes.append(f"lower is better in all but {others[0]}")
+        else:
+            notes.append(f"lower is better in {', '.join(lower_is_better)}")
     if unbounded:
         notes.append(
-            f"without bounds: {', '.join(unbounded)}; what was seen stands in for them, so a rare larger value could "
-            "shift the mean further than is said here"
+            f"no bounds given for {', '.join(unbounded)}: the observed range is used, so a rare larger value could "
+            "shift the mean beyond the stated limits"
         )
     return notes
 
@@ -187,8 +249,8 @@ def tie_range_notes(tie_range: TieRange) -> list[str]:
     for name, n_queries in tie_range.n_queries.items():
         if n_queries:
             lowest, highest = map(numbers.format_value, tie_range.means[name])
-            queries = f"{n_queries} {'query' if n_queries == 1 else 'queries'}"
-            notes.append(f"{name}: between {lowest} and {highest}, by the order of equal scores in {queries}")
+            queries = numbers.format_query_count(n_queries)
+            notes.append(f"{name}: {lowest} to {highest} depending on tie-breaking ({queries})")
     return notes
 
 
@@ -197,8 +259,14 @@ def tie_range_notes(tie_range: TieRange) -> list[str]:
 
 def format_query_score(score: QueryScore) -> str:
     """Return what the value of a query is computed from, and what went wrong."""
-    ranks = ", ".join(map(str, score.relevant_ranks)) or "none"
-    text = f"{score.n_relevant} relevant, {score.n_retrieved} retrieved; ranks of the relevant: {ranks}"
+    text = f"{score.n_relevant} relevant, {score.n_retrieved} retrieved"
+    if score.relevant_ranks:
+        text += f"; relevant at rank {', '.join(map(str, score.relevant_ranks))}"
+    elif score.n_retrieved:
+        text += "; none of them relevant"
     if not score.is_defined:
-        text = f"undefined and left out of the mean: {text}"
+        # Some metrics are undefined for other reasons, such as judged if nothing was retrieved.
+        if not score.n_relevant:
+            text = f"no relevant document, {score.n_retrieved} retrieved"
+        text = f"undefined, excluded from the mean: {text}"
     return text if score.failure is None else f"{text}; {score.failure}"

@@ -187,6 +187,7 @@ DEFINITION = Definition(
     score=score,
     summary="mean of the precision at the rank of each relevant document; its mean over queries is MAP",
     plain_summary="whether everything relevant is near the top",
+    only_cuts_ranking=True,
     aliases=("ap", "average_precision", "mean_average_precision"),
     parameters={
         "rel": REL,

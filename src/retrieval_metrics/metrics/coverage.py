@@ -34,6 +34,7 @@ DEFINITION = Definition(
     score=score,
     summary="characters of the relevant spans among the first k / all of them",
     plain_summary="how much of the relevant text is in {first}",
+    only_cuts_ranking=True,
     needs_relevant=False,
     needs_places=True,
 )

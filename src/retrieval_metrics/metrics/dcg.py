@@ -78,6 +78,7 @@ DEFINITION = Definition(
     score=score,
     summary="sum of gain / log2(rank + 1) over the first k",
     plain_summary="how much the results are worth together, lower ranks less; grows with the grades",
+    only_cuts_ranking=True,
     parameters={"gain": GAIN, "gains": GAINS},
     bounded=False,
     mean_over_orders=mean_over_orders,

@@ -35,6 +35,7 @@ DEFINITION = Definition(
     score=score,
     summary="characters of the relevant spans among the first k / all characters of the first k",
     plain_summary="how much of the text of {first} is relevant",
+    only_cuts_ranking=True,
     needs_relevant=False,
     needs_places=True,
 )

@@ -112,6 +112,7 @@ DEFINITION = Definition(
     score=score,
     summary="expected reciprocal rank of the first document that satisfies the user",
     plain_summary="1 / rank at which a reader is satisfied, on average; uses the grades",
+    only_cuts_ranking=True,
     parameters={"max_grade": MAX_GRADE},
     reaches_one=False,
     mean_over_orders=mean_over_orders,

@@ -69,6 +69,7 @@ DEFINITION = Definition(
     score=score,
     summary="1 if everything needed (every group) is among the first k, else 0",
     plain_summary="share of the queries with everything they need in {first}",
+    only_cuts_ranking=True,
     aliases=("recall_all",),
     parameters={"rel": REL},
     binary=True,

@@ -69,6 +69,7 @@ DEFINITION = Definition(
     score=score,
     summary="1 if anything relevant is among the first k, else 0",
     plain_summary="share of the queries with something relevant in {first}",
+    only_cuts_ranking=True,
     aliases=("hit", "success", "hitrate"),
     parameters={"rel": REL},
     binary=True,

@@ -89,6 +89,7 @@ DEFINITION = Definition(
     score=score,
     summary="1 if something forbidden is among the first k and above everything relevant, else 0",
     plain_summary="share of the queries with something in {first} that must not come back above everything relevant",
+    only_cuts_ranking=True,
     parameters={"rel": REL},
     binary=True,
     higher_is_better=False,

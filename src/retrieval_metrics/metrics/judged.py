@@ -61,6 +61,7 @@ DEFINITION = Definition(
     score=score,
     summary="documents among the first k that are judged / documents among the first k",
     plain_summary="how much of {first} is judged",
+    only_cuts_ranking=True,
     needs_relevant=False,
     undefined_if="nothing was retrieved for any query",
     keeps_unjudged_places=True,

@@ -72,6 +72,7 @@ DEFINITION = Definition(
     score=score,
     summary="1 if anything forbidden is among the first k, else 0",
     plain_summary="share of the queries with something in {first} that must not come back",
+    only_cuts_ranking=True,
     parameters={"grade": GRADE},
     binary=True,
     higher_is_better=False,

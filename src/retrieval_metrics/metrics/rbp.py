@@ -88,6 +88,7 @@ DEFINITION = Definition(
     score=score,
     summary="rank-biased precision: (1 - p) * sum of p^(rank - 1) * grade / largest grade",
     plain_summary="the gain of a reader who continues to the next result with the same probability at each",
+    only_cuts_ranking=True,
     parameters={
         "p": Parameter(make_number_reader(0, 1), 0.8, "probability of looking at the next document", examples=(0.5,)),
         "max_grade": MAX_GRADE,

@@ -72,6 +72,7 @@ DEFINITION = Definition(
     score=score,
     summary="relevant documents (or groups) found among the first k / all of them",
     plain_summary="how much of what is relevant is in {first}",
+    only_cuts_ranking=True,
     aliases=("r", "set_recall"),
     parameters={"rel": REL},
     two_valued=select_single_relevant,

@@ -87,6 +87,7 @@ DEFINITION = Definition(
     score=score,
     summary="1 / rank of the first relevant document; its mean over queries is MRR",
     plain_summary="1 / rank of the first relevant result: 0.5 is rank 2",
+    only_cuts_ranking=True,
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},
     one_suffices=depends_on_one_document,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 
 # Control characters except tab and line feed, and marks that change the direction of the text around them.
@@ -22,6 +23,13 @@ def for_terminal(text: str) -> str:
     except UnicodeEncodeError:
         return text.translate(ASCII_SIGNS)
     return text
+
+
+def terminal_width() -> int | None:
+    """Return the number of columns of the terminal that stdout is; None if it is a file, a pipe or a notebook."""
+    if not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
 
 
 def escaped(text: str) -> str:

@@ -59,7 +59,7 @@
     const time = minutes > 90 ? `${Math.round(minutes / 30) / 2} hours` : minutes > 10 ? `${5 * Math.round(minutes / 5)} minutes`
       : counted(Math.ceil(minutes), "minute", "minutes");
     return `${counted(items.length, "passage", "passages")} for ${counted(data.questions.length, "question", "questions")}: about ${time}.`
-      + (store.keeps ? " Stop whenever you like, this browser keeps your grades. When you are done, export them and send the file back." : "");
+      + (store.keeps ? " You can stop at any time; this browser keeps your grades. When you have finished, export them and send the file back." : "");
   };
   const gradeWords = (grade) => (grade === null ? "cannot tell" : `grade ${grade}`);
 
@@ -68,13 +68,13 @@
     put(state.at, { ...answer(state.at), grade });
     state.skipped.delete(items[state.at].key);
     state.at = next(state.at);
-    say(graded() === items.length ? "Everything is graded: export it now." : `Given: ${gradeWords(grade)}.`);
+    say(graded() === items.length ? "All passages are graded: export them now." : `Saved: ${gradeWords(grade)}.`);
   };
   const skip = () => {
     remember(state.at);
     state.skipped.add(items[state.at].key);
     state.at = next(state.at);
-    say("Skipped; it comes again at the end.");
+    say("Skipped; it will reappear at the end.");
   };
   const undo = () => {
     const last = state.past.pop();
@@ -91,10 +91,10 @@
   const mark = () => {
     const selection = getSelection();
     const holder = root.querySelector(".passage.current .text");
-    if (!selection.rangeCount || selection.isCollapsed) return say("Select the words that answer, then mark them.", true);
+    if (!selection.rangeCount || selection.isCollapsed) return say("Select the words that answer the question, then highlight them.", true);
     const range = selection.getRangeAt(0);
     if (!holder.contains(range.startContainer) || !holder.contains(range.endContainer)) {
-      return say("Select words of the passage that is being graded.", true);
+      return say("Select words of the passage you are grading.", true);
     }
     const before = document.createRange();
     before.setStart(holder, 0);
@@ -104,23 +104,23 @@
     const text = items[state.at].text;
     while (start < end && /\s/.test(text[start])) start += 1;
     while (start < end && /\s/.test(text[end - 1])) end -= 1;
-    if (start === end) return say("Select the words that answer, then mark them.", true);
+    if (start === end) return say("Select the words that answer the question, then highlight them.", true);
     remember(state.at);
     const held = answer(state.at) ?? {};
     const others = (held.quotes ?? []).filter(([from, to]) => to <= start || from >= end);
     put(state.at, { ...held, quotes: [...others, [start, end]].sort((one, other) => one[0] - other[0]) });
     selection.removeAllRanges();
-    say("Marked.");
+    say("Highlighted.");
   };
   const unmark = () => {
-    if (!answer(state.at)?.quotes.length) return say("Nothing is marked here.");
+    if (!answer(state.at)?.quotes.length) return say("No highlights here.");
     remember(state.at);
     put(state.at, { ...answer(state.at), quotes: [] });
-    say("The marks are gone.");
+    say("Highlights removed.");
   };
 
   const save = async () => {
-    if (!graded()) return say("Nothing is graded yet.", true);
+    if (!graded()) return say("No grades yet.", true);
     const text = await fileOf(data, items, state.name, (item) => state.answers.get(item.key), state.damaged);
     const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
     const link = make("a", { href: url, download: `labels-${state.name.replace(/[^\p{L}\p{N}]+/gu, "-")}.json` });
@@ -128,7 +128,7 @@
     link.click();
     link.remove();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
-    say(`${counted(graded(), "grade was", "grades were")} exported, and kept here, too.`);
+    say(`${counted(graded(), "grade was", "grades were")} exported. This page keeps them too.`);
   };
   const chosen = make("input", { type: "file", id: "file", accept: ".json,application/json", hidden: "", "aria-label": "an exported file" });
   const takeIn = () => chosen.click();
@@ -145,7 +145,7 @@
       await keep(later);
       const kept = found.records.length - later.length;
       state.at = isOpen(state.at) ? state.at : next(state.at);
-      say(`${counted(later.length, "grade was", "grades were")} imported from ${file.name}.${kept ? ` ${counted(kept, "was changed here later and stays", "were changed here later and stay")}.` : ""}`
+      say(`${counted(later.length, "grade was", "grades were")} imported from ${file.name}.${kept ? ` ${counted(kept, "was changed here later and is kept", "were changed here later and are kept")}.` : ""}`
         + `${found.elsewhere ? ` ${counted(found.elsewhere, "belongs", "belong")} to passages that are not on this page.` : ""}`);
     } catch (error) { if (state.name) say(error.message, true); else await ask(error.message); }
     chosen.value = "";
@@ -160,14 +160,14 @@
     root.replaceChildren(...page, chosen);
     drawn = null;
     const lost = damaged.length;
-    say(lost ? `${counted(lost, "stored answer", "stored answers")} could not be read: grade ${lost === 1 ? "it" : "them"} again. What is stored goes into the export as a note.` : graded() ? "" : size(), lost > 0);
+    say(lost ? `${counted(lost, "stored answer", "stored answers")} could not be read: please grade ${lost === 1 ? "it" : "them"} again. The stored ${lost === 1 ? "value is" : "values are"} exported as a note.` : graded() ? "" : size(), lost > 0);
   };
   const ask = async (why = "") => {
     state.name = "";
     location.replace(NAME);
     const known = await store.graders();
     const field = make("input", { id: "name", autocomplete: "name", required: "", maxlength: "100" });
-    const form = make("form", { class: "who" }, make("label", { for: "name" }, "Who grades?"), field, make("button", { id: "begin" }, "begin"));
+    const form = make("form", { class: "who" }, make("label", { for: "name" }, "Your name"), field, make("button", { id: "begin" }, "Start"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const name = field.value.trim().normalize();
@@ -176,13 +176,13 @@
     const others = [...known].map(([name, n]) => button("", `${name}: ${n} of ${items.length}`, () => begin(name)));
     root.replaceChildren(make("p", { class: "size" }, size()), form, make("p", { class: "said wrong", role: "alert" }, store.keeps ? why : KEEPS_NOTHING),
       ...(others.length ? [make("p", { class: "hint" }, "Graded here before:"), make("div", { class: "more-keys known" }, ...others)] : []),
-      make("p", { class: "hint" }, "You see and export only the grades given under your name. To go on with grades from another machine:"),
+      make("p", { class: "hint" }, "You see and export only your own grades. To continue with grades from another computer:"),
       make("div", { class: "more-keys" }, button("", "import an exported file", takeIn)), chosen);
     field.focus();
   };
 
   // What is seen: made once and then changed in place, so that the focus stays where it is and what is said is heard.
-  const KEEPS_NOTHING = "This browser keeps nothing: export before you leave.";
+  const KEEPS_NOTHING = "This browser does not save grades: export them before you close the page.";
   const whose = make("span", { class: "whose" });
   const progress = make("progress", { max: items.length, "aria-label": "graded" }), done = make("span", {});
   const asked = make("p", { class: "question", dir: "auto" }), place = make("p", { class: "hint" });
@@ -192,11 +192,11 @@
   const dock = make("div", { class: "dock" }, said,
     make("div", { class: "rubric", role: "group", "aria-label": "grade" }, ...grades),
     make("div", { class: "more-keys" }, cannot, button("s", "skip", skip), button("u", "undo", undo),
-      button("←", "back", () => move(-1)), button("→", "on", () => move(1)), toggled,
-      button("m", "mark the selected words", mark), button("x", "remove marks", unmark)));
+      button("←", "back", () => move(-1)), button("→", "next", () => move(1)), toggled,
+      button("m", "highlight selection", mark), button("x", "remove highlights", unmark)));
   const page = [
     make("div", { class: "bar-of-page" }, whose,
-      ...(data.grader ? [] : [button("", "somebody else", () => ask(), { id: "else" })]),
+      ...(data.grader ? [] : [button("", "switch grader", () => ask(), { id: "else" })]),
       make("div", { class: "done" }, progress, done),
       button("e", "export", save, { id: "export" }), button("i", "import", takeIn, { id: "import" })),
     asked, place, passages, dock,
@@ -235,7 +235,7 @@
     passages.replaceChildren(...shown.map(passage));
     grades.forEach((one, grade) => one.setAttribute("aria-pressed", String(given === grade)));
     cannot.setAttribute("aria-pressed", String(given === null));
-    toggled.lastChild.textContent = state.list ? "one at a time" : "all of this question";
+    toggled.lastChild.textContent = state.list ? "one passage at a time" : "all passages of this question";
     document.documentElement.style.scrollPaddingBottom = `${dock.offsetHeight + 12}px`;
     document.documentElement.style.scrollPaddingTop = `${asked.offsetHeight + 12}px`;
     const now = `${state.at} ${state.list}`;

@@ -127,7 +127,7 @@ const answersIn = async (written, called, data, items) => {
     if (!item) return [];
     const quotes = (Array.isArray(one.quotes) ? one.quotes : []).map((words) => {
       const from = item.text.indexOf(words);
-      if (typeof words !== "string" || from < 0) refuse(`what is marked in grade ${at + 1} does not stand in its passage`);
+      if (typeof words !== "string" || from < 0) refuse(`the highlighted text of grade ${at + 1} is not in its passage`);
       return [from, from + words.length];
     }).sort((first, second) => first[0] - second[0]);
     const apart = quotes.filter(([from], place) => !place || from >= quotes[place - 1][1]);

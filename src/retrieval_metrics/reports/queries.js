@@ -13,7 +13,7 @@
   }));
   const STEP = 100; // rows that are drawn at once; more follow as the reader scrolls
   const SIGNS = ["✓", "✗", "↻", "○", "⛔"];
-  const STATES = ["relevant", "judged, not relevant", "repeats a result above", data.quoted ? "nothing needed in it" : "unjudged", "must not come back"];
+  const STATES = ["relevant", "judged, not relevant", "duplicate of a result above", data.quoted ? "no relevant text" : "unjudged", "forbidden"];
   const pair = systems.length > 1;
   const state = { metric: data.main, a: data.pair[0], b: data.pair[1], shown: [], drawn: 0, at: -1 };
 
@@ -49,9 +49,9 @@
   };
   const numbered = (names) => names.map((name, at) => [String(at), name]);
   const orders = pair
-    ? [["moved", "moved most"], ["worse", "lost most first"], ["better", "won most first"],
-       ["a", "lowest of the first system"], ["a_down", "highest of the first system"],
-       ["b", "lowest of the second system"], ["b_down", "highest of the second system"], ["given", "as given"]]
+    ? [["moved", "largest change first"], ["worse", "largest loss first"], ["better", "largest gain first"],
+       ["a", "first system: lowest first"], ["a_down", "first system: highest first"],
+       ["b", "second system: lowest first"], ["b_down", "second system: highest first"], ["given", "as given"]]
     : [["a", "lowest first"], ["highest", "highest first"], ["given", "as given"]];
   const filters = [["all", "all queries"], ["failed", "something missing"], ["zero", "zero"], ["perfect", "perfect"],
     ...(pair ? [["won", "second system better"], ["lost", "second system worse"], ["tied", "no difference"]] : []),
@@ -71,7 +71,7 @@
   };
   const tests = {
     all: () => true,
-    failed: (query) => looked().some((system) => missing(query, system).length),
+    failed: (query) => looked().some((system) => missing(query, system).some((kind) => kinds[kind] !== "cutoff full")),
     zero: (query) => looked().some((system) => value(query, system) === 0),
     perfect: (query) => looked().every((system) => value(query, system) !== null && best(query) !== null && value(query, system) >= best(query) - 1e-9),
     won: (query) => difference(query) > 0,
@@ -123,7 +123,7 @@
     const said = [...counted].map(([kind, times]) => `${times} ${kinds[kind]}`).join(", ");
     const wanted = query.wanted[system];
     if (wanted === undefined || wanted === null) return "not evaluated";
-    if (!wanted) return "nothing relevant is known";
+    if (!wanted) return "no relevant document";
     return `${wanted - missing(query, system).length} of ${wanted} found${said ? ": " + said : ""}`;
   };
   const row = (query) => {
@@ -182,7 +182,7 @@
     const place = (found) => (found[1] === null ? "not retrieved" : `rank ${found[1]}`);
     return a[1] === b[1] ? null : `${place(a)} → ${place(b)}`;
   };
-  const needed = (query) => make("div", { class: "needed" }, make("h3", {}, "Needed"), make("ol", {}, ...query.needed.map((one, at) => {
+  const needed = (query) => make("div", { class: "needed" }, make("h3", {}, "Relevant"), make("ol", {}, ...query.needed.map((one, at) => {
     const [name, , words] = documents[one[0]];
     return make("li", {},
       make("div", { class: "head" }, text(`${at + 1}`, "span", { class: "rank" }), name ? text(name, "span", { class: "id" }) : null, text(`grade ${one[1]}`), one[2] ? text(`group ${one[2].join(", ")}`) : null),
@@ -190,7 +190,7 @@
       ...(pair ? [moved(query, one) ? text(moved(query, one), "div", { class: "change-of-rank" }) : null,
                   ...looked().map((system) => text(`${systems[system]}: ${outcome(query, one, system) || "–"}`, "div", { class: "outcome" }))]
         : [text(outcome(query, one, 0) || "–", "div", { class: "outcome" })]));
-  })), query.needed.length ? null : text("Nothing relevant is known for this query.", "p"));
+  })), query.needed.length ? null : text("No document is relevant to this query.", "p"));
   const result = (query, row, at) => {
     const [document, code, score, grade, satisfies, marks] = [row[0], field(row, 1, 3), field(row, 2, null), field(row, 3, null), field(row, 4, []), field(row, 5, [])];
     const within = field(row, 6, [])[1];
@@ -201,7 +201,7 @@
         text(name ?? "–", "span", { class: "id" }), source ? text(source, "span", { class: "source" }) : null,
         grade === null ? null : text(`grade ${grade}`), score === null ? null : text(`score ${score}`),
         within === undefined ? null : text(`rank ${within} of its call`),
-        satisfies.length ? text(`needed ${satisfies.map((one) => one + 1).join(", ")}`) : null,
+        satisfies.length ? text(`relevant ${satisfies.map((one) => one + 1).join(", ")}`) : null,
         clipped ? text("shortened") : null),
       ...(words ? passage(words, marks) : []));
   };
@@ -211,14 +211,14 @@
     const searches = (query.searches && query.searches[system]) || [];
     const calls = [...new Set([...rows.map(call), ...searches.map((_, at) => at + 1)])].sort((one, other) => one - other);
     if (calls.length > 1) { // the searches of an agent: a column each
-      return make("div", { class: "system calls" }, make("h3", {}, text(pair ? systems[system] : "Came back")),
+      return make("div", { class: "system calls" }, make("h3", {}, text(pair ? systems[system] : "Results")),
         make("div", { class: "systems" }, ...calls.map((number) => make("div", { class: "call" },
-          make("h4", {}, text(number ? `Call ${number}` : "Found by no call")),
+          make("h4", {}, text(number ? `Call ${number}` : "Not found by any call")),
           ...(searches[number - 1] || []).filter(Boolean).map((said, at) => text(at ? said : `“${said}”`, "p", { class: "hint" })),
           make("ol", {}, ...rows.map((one, at) => call(one) === number ? result(query, plain(one), at) : null))))));
     }
-    return make("div", { class: "system" }, make("h3", {}, text(pair ? systems[system] : "Came back")),
-      rows.length ? make("ol", {}, ...rows.map((one, at) => result(query, plain(one), at))) : text("Nothing was retrieved.", "p"));
+    return make("div", { class: "system" }, make("h3", {}, text(pair ? systems[system] : "Results")),
+      rows.length ? make("ol", {}, ...rows.map((one, at) => result(query, plain(one), at))) : text("No results.", "p"));
   };
   const table = (query) => make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "metric"), ...looked().map((system) => text(pair ? systems[system] : "value", "th")), pair ? make("th", {}, "difference") : null)),
     make("tbody", {}, ...metrics.map((name, at) => make("tr", {}, make("td", {}, name), ...looked().map((system) => make("td", {}, number(value(query, system, at)))),
@@ -228,7 +228,7 @@
       query.slice === undefined ? null : text(data.slices[query.slice], "span", { class: "slice" })),
     make("div", { class: "wide", tabindex: "0" }, table(query)),
     ...(query.needed ? [needed(query), make("div", { class: "systems" }, ...looked().map((system) => results(query, system)))]
-      : [text("What was needed and what came back is not on this page.", "p", { class: "hint" })]));
+      : [text("Judged documents and rankings of this query are not on this page.", "p", { class: "hint" })]));
 
   // Moving about.
   const go = (at) => {
@@ -286,7 +286,7 @@
       select("metric", numbered(metrics), String(state.metric), setNumber("metric")),
       select("order", orders, chosen.order, set("order")),
       select("show", filters, chosen.filter, set("filter")),
-      select("reason", [["", "any reason"], ...data.reasons.map((kind) => [String(kind), kinds[kind]])], chosen.reason, set("reason")),
+      select("outcome", [["", "all outcomes"], ...data.reasons.map((kind) => [String(kind), kinds[kind]])], chosen.reason, set("reason")),
       data.slices.length ? select("slice", [["", "all slices"], ...numbered(data.slices)], chosen.slice, set("slice")) : null,
       make("label", {}, make("span", {}, "search"), box),
     ].filter(Boolean));

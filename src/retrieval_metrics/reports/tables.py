@@ -35,6 +35,11 @@ class Table(NamedTuple):
     title: str = ""
     words: Sequence[int] = (0,)
 
+    @property
+    def width(self) -> int:
+        """The number of characters of the longest line of the aligned table; the notes below may be longer."""
+        return max(map(len, self._aligned_rows()), default=0) if self.header else 0
+
     def text(self) -> str:
         """Return an aligned plain-text table with the notes below; control characters in it are shown as escapes."""
         lines = []

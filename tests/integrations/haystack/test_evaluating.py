@@ -97,8 +97,8 @@ def test_stages_are_compared_and_printed() -> None:
     assert text.startswith(str(stages.last))
     header, *rows, note, ideal_note = text.removeprefix(str(stages.last)).strip().splitlines()
     assert header.split() == ["after", "mrr", "recall@3", "mrr", "at", "most"]
-    assert note == "sources, which lose nothing: retriever"
-    assert ideal_note == "mrr at most: with what the step holds in the best order"
+    assert note == "first-stage retrievers (no losses attributed): retriever"
+    assert ideal_note == "ceiling: the stage's documents in the best order"
     assert [row.split()[0] for row in rows] == ["retriever", "ranker"]
     assert "<table>" in stages._repr_html_()
 
@@ -157,7 +157,7 @@ def test_a_question_that_does_not_reach_a_stage_is_left_out_of_it(evaluate: Eval
         core = rm.evaluate(qrels, {query: run[query] for query in qrels}, METRICS)
         assert (stages[name].means, stages[name].n) == (core.means, core.n)
         assert stages[name].counts["queries"] == len(qrels)
-    assert "no question reached empty retriever" in str(stages)
+    assert "no query reached empty retriever" in str(stages)
     assert str(stages).splitlines()[-7].split()[:2] == ["after", "n"]
 
 

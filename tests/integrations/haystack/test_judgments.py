@@ -74,5 +74,5 @@ def test_a_quote_is_found_in_a_chunk_of_any_size() -> None:
         "retrieved_documents": [[PARIS, Document(content="8.5 The with\nstatement wraps a block.")]],
     }
     assert RetrievalEvaluator("mrr", document_comparison_field="quote").run(**rows)["score"] == 0.5
-    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
+    with pytest.warns(rm.RetrievalWarning, match="no retrieved document is judged"):
         assert RetrievalEvaluator("mrr").run(**rows)["score"] == 0.0

@@ -72,7 +72,7 @@ def test_what_is_no_retriever_is_refused_and_a_store_is_told_what_to_write() -> 
 
 
 def test_ids_of_documents_against_ids_of_chunks_are_warned_of() -> None:
-    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
+    with pytest.warns(rm.RetrievalWarning, match="no retrieved document is judged"):
         evaluate_retriever(Prepared(answers=ANSWERS), [(query, ["other"]) for query in ANSWERS], "mrr")
 
 

@@ -126,7 +126,7 @@ def test_documents_come_as_themselves_as_json_or_as_ids() -> None:
     documents = [Document("a", id="d3"), Document("b", id="d7")]
     for outputs in (documents, [document.model_dump() for document in documents], ["d3", "d7"]):
         (result,) = evaluator({"documents": outputs}, {"relevant": ["d7"]})["results"]
-        assert result == {"key": "mrr", "score": 0.5, "comment": "1 relevant, 2 retrieved; ranks of the relevant: 2"}
+        assert result == {"key": "mrr", "score": 0.5, "comment": "1 relevant, 2 retrieved; relevant at rank 2"}
 
 
 def test_ids_have_no_length_so_a_budget_refuses_them_and_a_failure_is_0_under_it() -> None:
@@ -148,7 +148,7 @@ def test_undefined_has_a_comment_and_no_score() -> None:
     (evaluator,) = langsmith_evaluators(["ndcg@10"])
     (result,) = evaluator({"documents": ["d1"]}, {"relevant": []})["results"]
     assert (result["key"], result["score"]) == ("ndcg@10", None)
-    assert result["comment"].startswith("undefined and left out of the mean: 0 relevant, 1 retrieved")
+    assert result["comment"].startswith("undefined, excluded from the mean: no relevant document, 1 retrieved")
 
 
 def test_documents_are_judged_by_what_match_says() -> None:
@@ -250,9 +250,9 @@ def test_two_experiments_are_compared_by_langsmith_itself() -> None:
     comparison = mrr.compare_runs([better, worse, failed], example("why?", ["d7"]))
     assert (comparison.key, comparison.scores) == ("mrr", {better.id: 1.0, worse.id: 0.5, failed.id: 0.0})
     assert comparison.comment == {
-        better.id: "1 relevant, 1 retrieved; ranks of the relevant: 1",
-        worse.id: "1 relevant, 2 retrieved; ranks of the relevant: 2",
-        failed.id: "1 relevant, 0 retrieved; ranks of the relevant: none; the target failed: KeyError",
+        better.id: "1 relevant, 1 retrieved; relevant at rank 1",
+        worse.id: "1 relevant, 2 retrieved; relevant at rank 2",
+        failed.id: "1 relevant, 0 retrieved; the target failed: KeyError",
     }
     assert ndcg.compare_runs([better, worse], example("why?", ["d7"])).key == "ndcg@10"
     with pytest.warns(rm.RetrievalWarning, match="reference_outputs has no 'relevant'"):
@@ -295,7 +295,7 @@ def test_spans_are_checked_against_their_documents() -> None:
     assert list(pair([run_of([MOVED, RIGHT])], example("what?", SPAN))["scores"].values()) == [0.5]
 
 
-@pytest.mark.filterwarnings("ignore:nothing was retrieved")
+@pytest.mark.filterwarnings("ignore:.*judged queries")
 def test_an_output_that_cannot_be_judged_is_left_out_of_the_summary_and_counted() -> None:
     (summary,) = langsmith_summary_evaluators("mrr")
     judged = [example(query, ["d7"]) for query in ("a", "b", "c")]

@@ -47,7 +47,7 @@ def test_a_dataset_with_a_corpus_is_judged_by_its_texts_after_the_index_was_buil
         "corpus": {chunk.node_id: chunk.get_content() for chunk in old},
         "relevant_docs": {"q1": [old[1].node_id]},
     }
-    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
+    with pytest.warns(rm.RetrievalWarning, match="no retrieved document is judged"):
         by_id = evaluator(new).evaluate_dataset(content)
     assert by_id.evaluation.means["recall"] == 0.0
     by_text = evaluator(new).evaluate_dataset(match_by_text(content))

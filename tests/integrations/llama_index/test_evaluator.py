@@ -494,7 +494,7 @@ def test_metrics_of_llama_index_are_printed_and_averaged_and_their_failures_coun
     ours = RetrieverEvaluator(
         metrics=[metric("map"), MRR(), Longest()], retriever=Prepared({"q1": ANSWER, "q2": ["chunk-1"], "q3": []})
     )
-    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1"):
+    with pytest.warns(rm.RetrievalWarning, match="1 of .*judged queries"):
         result = ours.evaluate_dataset([("q1", ["chunk-1"]), ("q2", ["chunk-1"]), ("q3", ["chunk-1"])])
     assert dict(result.means) == {"map": 0.5, "mrr": 0.75, "longest": 7.0}
     assert list(result.errors) == ["q3"]

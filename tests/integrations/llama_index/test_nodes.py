@@ -73,7 +73,7 @@ def test_leaves_whose_offsets_are_those_in_their_parent_are_found_in_the_source(
     assert evaluate_chunks(nodes, SOURCES).means["recall@1"] == 1
 
 
-@pytest.mark.filterwarnings("ignore:none of the retrieved documents:retrieval_metrics.RetrievalWarning")
+@pytest.mark.filterwarnings("ignore:no retrieved document is judged:retrieval_metrics.RetrievalWarning")
 def test_without_the_source_the_place_of_such_leaves_is_unknown_counted_and_warned_of() -> None:
     nodes = {f"query {number}": node for number, node in enumerate(leaves())}
     with pytest.warns(rm.RetrievalWarning, match=f"place of {len(nodes)} retrieved items is unknown"):
@@ -117,14 +117,14 @@ def test_after_chained_parsers_only_the_chunk_that_holds_a_fact_is_a_hit(counts:
         options = {"retriever": Prepared(answers), "match": rm.Matching(sources=source_text_by_name(documents))}
         ours = RetrieverEvaluator.from_metric_names(["hit_rate"], **options)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "none of the retrieved")
+            warnings.filterwarnings("ignore", "no retrieved document is judged")
             result = ours.evaluate_dataset(spans).evaluation
         assert (result.means["hit_rate"], result.counts["unlocated"]) == (expected, 0)
         blind = RetrieverEvaluator.from_metric_names(["hit_rate"], retriever=Prepared(answers))
         with pytest.warns(rm.RetrievalWarning) as caught:
             result = blind.evaluate_dataset(spans).evaluation
         assert result.counts["unlocated"] == sum(map(len, answers.values()))
-        assert f"the place of {result.counts['unlocated']} retrieved items is unknown" in str(caught[0].message)
+        assert f"{result.counts['unlocated']} result" in str(caught[0].message)
 
 
 def test_a_text_that_was_cut_keeps_offsets_that_are_not_believed() -> None:
@@ -145,7 +145,7 @@ def test_a_text_that_was_cut_keeps_offsets_that_are_not_believed() -> None:
         )
         assert result.means["recall@1"] == 0
         assert (result.counts["invalid_offsets"], result.counts["unlocated"]) == (1, unplaced)
-        assert "1 retrieved items whose offsets do not fit their text or source" in str(result)
+        assert "1 result whose offsets contradict their text or source" in str(result)
 
 
 def test_a_window_that_replaced_a_text_is_found_where_it_is() -> None:
@@ -211,7 +211,7 @@ def test_the_chunk_that_holds_a_span_is_found_and_no_other(name: str) -> None:
                 assert recall(other, span, None) == 0, "offsets that are wrong were believed"
 
 
-@pytest.mark.filterwarnings("ignore:the place of 1 retrieved items:retrieval_metrics.RetrievalWarning")
+@pytest.mark.filterwarnings("ignore:1 result could not be located:retrieval_metrics.RetrievalWarning")
 @pytest.mark.parametrize(
     ("parser", "text"), [(JSONNodeParser(), JSON), (SimpleFileNodeParser(), PLAIN)], ids=["json", "file"]
 )

@@ -146,9 +146,7 @@ def test_as_many_queries_are_under_way_as_there_are_workers(asynchronous: bool) 
 
 def test_a_failing_query_is_reported_and_not_fatal() -> None:
     answers = ANSWERS | {QUERIES["q2"]: ConnectionError("no index")}
-    with pytest.warns(
-        rm.RetrievalWarning, match="the retriever failed for 1 of them, for example 'q2': Conn.*no index"
-    ):
+    with pytest.warns(rm.RetrievalWarning, match="the retriever failed on 1 of .*'q2': Conn.*no index"):
         result = evaluator(answers).evaluate_dataset(ROWS)
     assert list(result.errors) == ["q2"]
     assert [query_result.error for query_result in result] == [None, "ConnectionError: no index", None]
@@ -189,14 +187,14 @@ def test_a_failure_that_is_raised_leaves_no_coroutine_behind() -> None:
 
 
 def test_retrieving_nothing_scores_zero_and_is_warned_of() -> None:
-    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1 of 3"):
+    with pytest.warns(rm.RetrievalWarning, match="1 of 3 .*judged queries"):
         result = evaluator(ANSWERS | {QUERIES["q1"]: []}).evaluate_dataset(ROWS)
     assert result[0].metric_vals_dict == {"mrr": 0.0, "recall@2": 0.0}
     assert (result[0].error, result.errors) == (None, {})
 
 
 def test_ids_of_documents_against_ids_of_nodes_are_warned_of() -> None:
-    with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
+    with pytest.warns(rm.RetrievalWarning, match="no retrieved document is judged"):
         evaluator().evaluate_dataset([(text, ["document"]) for text in QUERIES.values()])
 
 
@@ -227,7 +225,7 @@ def test_results_are_a_list_that_pickles() -> None:
 def test_a_metric_of_llama_index_that_fails_is_reported_and_ours_stand() -> None:
     answers = ANSWERS | {QUERIES["q1"]: []}
     ours = RetrieverEvaluator(metrics=[MRR(), metric("map")], retriever=Prepared(answers))
-    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1"):
+    with pytest.warns(rm.RetrievalWarning, match="1 of .*judged queries"):
         result = ours.evaluate_dataset(ROWS)
     assert result[0].metric_vals_dict == {"map": 0.0}
     assert result[0].error == "ValueError: Retrieved ids and expected ids must be provided"

@@ -119,8 +119,8 @@ def test_scores_before_and_after_each_postprocessor_show_what_it_did() -> None:
         assert str(result).splitlines()[-4:] == [
             "Deliver    0.278        0.667",
             "Deliver 2  0.500        0.667",
-            "sources, which lose nothing: retrieved",
-            "mrr at most: with what the step holds in the best order",
+            "first-stage retrievers (no losses attributed): retrieved",
+            "ceiling: the stage's documents in the best order",
         ]
     assert not ours.evaluate_dataset(ROWS).stages
 

@@ -19,9 +19,7 @@ from mlflow_retrieval_metrics import RetrievalScorer, retrieval_scorers
 def test_undefined_is_no_value_with_a_reason() -> None:
     feedback = score(outputs=["d1"], retrieved="outputs", expectations={"relevant_ids": []})
     assert feedback.value is None
-    assert feedback.rationale == (
-        "undefined and left out of the mean: 0 relevant, 1 retrieved; ranks of the relevant: none"
-    )
+    assert feedback.rationale == ("undefined, excluded from the mean: no relevant document, 1 retrieved")
 
 
 @pytest.mark.parametrize(

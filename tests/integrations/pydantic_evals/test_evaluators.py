@@ -45,11 +45,11 @@ def test_attributes_of_the_task_hold_them_too() -> None:
 
 def test_a_score_has_its_reason_and_what_is_undefined_a_label() -> None:
     (case,) = evaluate_task(lambda _: ["d3", "d7"]).cases
-    assert case.scores["mrr"].reason == "1 relevant, 2 retrieved; ranks of the relevant: 2"
+    assert case.scores["mrr"].reason == "1 relevant, 2 retrieved; relevant at rank 2"
     (case,) = evaluate_task(lambda _: ["d3"], relevant=[]).cases
     assert not case.scores
     assert case.labels["mrr"].value == "undefined"
-    assert str(case.labels["mrr"].reason).startswith("undefined and left out of the mean: 0 relevant")
+    assert str(case.labels["mrr"].reason).startswith("undefined, excluded from the mean: no relevant")
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_two_evaluators_of_a_dataset_stay_apart() -> None:
         "first stage mrr@10": 0.5,
     }
     reranked, first = report.analyses
-    assert reranked.title == "retrieval-retrieved-output.reranked, cases: 1"
-    assert first.title == "first stage retrieval, cases: 1"
+    assert reranked.title == "retrieval-retrieved-output.reranked, 1 case"
+    assert first.title == "first stage retrieval, 1 case"
     assert [table.rows[0][:2] for table in (reranked, first)] == [  # type: ignore[union-attr]
         ["mrr-retrieved-output.reranked", 1.0],
         ["first stage mrr", 0.5],

@@ -39,7 +39,7 @@ def test_what_cannot_be_judged_is_left_out_of_the_report_and_counted() -> None:
     table: Any = report.analyses[0]
     assert table.rows[0][:2] == ["mrr", 1.0]
     assert table.rows[0][-1] == 1
-    assert "0 with nothing relevant and 2 that cannot be judged are left out" in table.description
+    assert "excluded: 0 without relevant documents, 2 that cannot be judged" in table.description
     with pytest.raises(ValueError, match="no case can be judged: case 'good' cannot be judged"):
         to_evaluation(report, "mrr", retrieved="output.documents")
 
@@ -67,10 +67,10 @@ def test_a_task_that_failed_counts_as_0_in_the_report() -> None:
     low, high = evaluation.intervals()["mrr"]
     assert table.columns == ["metric", "mean", "low 95%", "high 95%", "n"]
     assert table.rows == [["mrr", 0.3333, round(low, 4), round(high, 4), 3]]
-    assert table.title == "retrieval, cases: 4; failed, and 0 here but not in the averages: 2"
+    assert table.title == "retrieval, 4 cases; 2 failed, scored 0 (excluded from the averages)"
     assert table.description == (
-        "4 cases: 2 failed and score 0, which the averages leave out; 1 with nothing relevant and 0 that cannot be "
-        "judged are left out"
+        "4 cases: 2 failed, scored 0 (excluded from the averages); excluded: 1 without relevant documents, 0 that "
+        "cannot be judged"
     )
 
 

@@ -31,7 +31,7 @@ def tracer(monkeypatch: pytest.MonkeyPatch) -> Iterator[trace.Tracer]:
     context.detach(outside)
 
 
-@pytest.mark.filterwarnings("ignore:none of the retrieved:retrieval_metrics.RetrievalWarning")
+@pytest.mark.filterwarnings("ignore:no retrieved document is judged:retrieval_metrics.RetrievalWarning")
 class TestSpans:
     @pytest.mark.parametrize(("calls", "value"), [("union", 1 / 3), ("first", 0.0), ("last", 1 / 2)])
     def test_of_several_one_counts_or_their_union(self, tracer: trace.Tracer, calls: str, value: float) -> None:

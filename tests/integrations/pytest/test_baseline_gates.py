@@ -20,11 +20,11 @@ def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40 queries",
-            "  was [[]*], is [[]*]; difference -0.259 [[]-*], alpha 0.05 per build; 0 better, 28 equal, 12 worse",
+            "ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40 queries worse",
+            "  was [[]*], is [[]*]; difference -0.259 [[]-*], alpha 0.05 per build; W/T/L 0/28/12",
             "  q0: 1.000 -> 0.138",
-            "      d (grade 3): was at rank 1; now never retrieved; the ranking has 3 documents",
-            "      e (grade 1): was at rank 2; now rank 3, found",
+            "      d (grade 3): was at rank 1; now not among the 3 retrieved",
+            "      e (grade 1): was at rank 2; now at rank 3",
             "  and 7 more that got worse",
             "mrr worse: *",
             "FAILED test_search.py::test_words - Failed: ndcg@10 worse: 1.000 -> 0.741*",
@@ -39,15 +39,15 @@ def test_a_small_drop_is_not_told_from_chance_and_says_what_would_be(builds: Bui
     result.stdout.fnmatch_lines(
         [
             "retrieval quality: 1 check passed; ndcg@10 0.914, mrr 0.933; -v shows the table",
-            "*::test_words: worse than the baseline, but no more * explains: *0.914 (4 queries worse, 0 better), mrr *",
+            "*::test_words: lower than the baseline, not significantly: *0.914 (4 queries worse, 0 better), mrr *",
         ]
     )
     result.stdout.no_fnmatch_line("* p *")
     result.stdout.no_fnmatch_line("*interval*")
     builds.run("-v", lost=4).stdout.fnmatch_lines(
         [
-            "*ndcg@10  0.914*0.0625 *0.26  cannot tell",
-            "test_search.py::test_words: ndcg@10 cannot tell: 1.000 -> 0.914 (p 0.0625), 4 of 40 queries",
+            "*ndcg@10  0.914*0.0625 *0.26  inconclusive",
+            "test_search.py::test_words: ndcg@10 inconclusive: 1.000 -> 0.914 (p 0.0625), 4 of 40 queries worse",
             "  q0: 1.000 -> 0.138",
             "  q3: 1.000 -> 0.138",
         ]
@@ -84,7 +84,7 @@ def test_only_drops_fail_so_five_losses_and_no_gain_do(builds: Builds) -> None:
     builds.write_baseline()
     result = builds.run(lost=5)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["ndcg@10 worse: 1.000 -> * (p 0.0312), 5 of 40 queries"])  # 1 / 2^5
+    result.stdout.fnmatch_lines(["ndcg@10 worse: 1.000 -> * (p 0.0312), 5 of 40 queries worse"])  # 1 / 2^5
     builds.run("--retrieval-update", "--retrieval-accept-worse", lost=5)
     builds.run("-v").stdout.fnmatch_lines(["*ndcg@10  1.000 *0.969*passed"])  # 1 - 1 / 2^5: a gain is no alarm
 
@@ -95,7 +95,7 @@ def test_what_a_retriever_without_chance_loses_is_a_change(builds: Builds) -> No
     builds.run().assert_outcomes(passed=1)
     result = builds.run(lost=1)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["mrr worse: 1 of 40 queries lost, none by chance: q0 1.000 -> 0.333"])
+    result.stdout.fnmatch_lines(["mrr worse: 1 of 40 queries (deterministic retriever): q0 1.000 -> 0.333"])
     result.stdout.fnmatch_lines(["*  mrr *worse"])
     builds.run("--retrieval-update", lost=1).assert_outcomes(failed=1)
     builds.run("--retrieval-update", "--retrieval-accept-worse", lost=1).assert_outcomes(passed=1)
@@ -128,7 +128,7 @@ def test_one_query_that_may_not_lose_fails_the_build_where_no_test_could(builds:
     builds.run("-k", "exact").assert_outcomes(passed=1, deselected=1)
     result = builds.run("-k", "exact", lost=1)
     result.assert_outcomes(failed=1, deselected=1)
-    result.stdout.fnmatch_lines(["mrr worse: 1 of 2 queries that must not get worse: q0 1.000 -> 0.333"])
+    result.stdout.fnmatch_lines(["mrr worse: 1 of 2 no_regression queries: q0 1.000 -> 0.333"])
     write_exact_test(builds, "baseline=True, no_regression=['q38', 'q39']")
     builds.run("-k", "exact", lost=4).assert_outcomes(passed=1, deselected=1)
 
@@ -140,7 +140,7 @@ def test_a_query_that_may_not_lose_and_is_judged_anew_is_not_compared(builds: Bu
     builds.write(changed.replace("    LOST", '    QRELS["q0"] = {"d": 1}\n    LOST'))
     result = builds.run("-k", "exact")
     result.assert_outcomes(failed=1, deselected=1)
-    result.stdout.fnmatch_lines(["mrr not compared: q0 must not get worse, but cannot be compared: *"])
+    result.stdout.fnmatch_lines(["mrr not compared: no_regression queries without a comparable baseline (*): q0"])
 
 
 def test_builds_can_share_alpha(builds: Builds) -> None:
@@ -161,7 +161,7 @@ def drop_that_fails(misses_now: Mapping[str, int], n: int = 40, misses_before: i
 
     comparison = compare_with_baseline(evaluate_misses(misses_now), evaluate_misses({}), alpha=0.025)
     (verdict,) = regression_gate(evaluate_misses(misses_now), comparison, "test_words.json", SETTINGS)
-    return verdict.fails_at, comparison.differences[0].values
+    return verdict.mde, comparison.differences[0].values
 
 
 def test_the_claim_is_that_of_the_core_for_what_a_query_has_to_lose() -> None:
@@ -179,12 +179,12 @@ def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_i
         (verdict,) = regression_gate(now, comparison, "test_words.json", SETTINGS)
         assert verdict.outcome == "not_compared"
         assert verdict.figures == (
-            "no drop can fail: 5 queries; at least 6 are needed (alpha 0.025): give a floor in at_least, or ask about "
-            "more queries"
+            "no drop can be significant: 5 queries, at least 6 needed (alpha 0.025); "
+            "set a floor in at_least, or add queries"
         )
         (guarded,) = regression_gate(now, comparison, "test_words.json", SETTINGS, {"mrr"})
         assert guarded.outcome == ("passed" if now is good else "inconclusive")
-    assert guarded.details.startswith("no drop can fail: 5 queries; at least 6 are needed")
+    assert guarded.details.startswith("no drop can be significant: 5 queries, at least 6 needed")
 
 
 @pytest.mark.parametrize(("n_found", "can_fail"), [(6, True), (5, False)])
@@ -196,7 +196,7 @@ def test_only_what_a_query_has_to_lose_can_fail(n_found: int, can_fail: bool) ->
     empty = rm.evaluate(qrels, {query: ["x"] for query in qrels}, "mrr")
     (verdict,) = regression_gate(empty, compare_with_baseline(empty, before, alpha=0.025), "test_words.json", SETTINGS)
     assert verdict.outcome == ("worse" if can_fail else "not_compared")  # 1 / 2^6 is below .025, 1 / 2^5 is not
-    assert ("5 of 40 queries can get worse; at least 6" in verdict.figures) is not can_fail
+    assert ("5 of 40 queries can get worse, at least 6" in verdict.figures) is not can_fail
 
 
 FEW = """
@@ -213,11 +213,11 @@ FEW = """
 
 
 FEWS = {
-    "few questions": ("questions(4)", "", "*mrr not compared: no drop can fail: 4 queries; at least 5 *"),
+    "few questions": ("questions(4)", "", "*mrr not compared: no drop can be significant: 4 queries, at least 5 *"),
     "few clusters": (
         "questions(40)",
         ", clusters=lambda text: int(text.split()[1]) % 4",
-        "*not compared: no drop can fail: 4 clusters; at least 5 *, or ask about more clusters, or pass clusters=None*",
+        "*not compared: no drop can be significant: 4 clusters, at least 5 *, or add clusters, or pass clusters=None*",
     ),
     "few documents": (
         (
@@ -226,7 +226,7 @@ FEWS = {
             "provenance={f'question {at}': rm.Provenance(source=f's{at % 4}') for at in range(40)})"
         ),
         "",
-        "*not compared: no drop can fail: 4 documents; at least 5 *, or ask about more documents, or pass *",
+        "*not compared: no drop can be significant: 4 documents, at least 5 *, or add documents, or pass *",
     ),
     "reworded": (
         (
@@ -242,7 +242,7 @@ FEWS = {
     "cut short": (
         "questions(4 if BROKEN else 40)",
         "",
-        "mrr not compared: 36 of 40 queries *: 4 queries; at least 5 *",
+        "mrr not compared: 36 of 40 queries *: 4 queries, at least 5 *",
     ),
 }
 
@@ -257,14 +257,14 @@ def test_retrieval_that_collapses_is_red_however_few_can_tell(builds: Builds, ca
     stored = builds.run("--retrieval-update")
     stored.assert_outcomes(passed=1)
     if case not in {"reworded", "cut short"}:  # which is known when the baseline is written, and so is the next build
-        stored.stdout.fnmatch_lines(["test_search.py::test_few: mrr will not be compared: no drop can fail: 4 *"])
+        stored.stdout.fnmatch_lines(["*::test_few: mrr will not be compared: no drop can be significant: 4 *"])
         builds.run().assert_outcomes(failed=1)
     broken = builds.run(lost=1)
     broken.assert_outcomes(failed=1)
     broken.stdout.fnmatch_lines([line])
     builds.write(builds.text.replace("'mrr': None", "'mrr': 0.1"))  # a floor can fail
     builds.run().assert_outcomes(passed=1)
-    builds.run(lost=1).stdout.fnmatch_lines(["mrr below the floor: 0.000 < 0.1*"])
+    builds.run(lost=1).stdout.fnmatch_lines(["mrr below floor: 0.000 < 0.1*"])
 
 
 def test_baselines_that_share_alpha_need_more_questions_and_the_update_knows(builds: Builds) -> None:
@@ -276,11 +276,13 @@ def test_baselines_that_share_alpha_need_more_questions_and_the_update_knows(bui
     builds.write(FEW + checks)
     stored = builds.run_alone("xdist", "-n", "2", "--retrieval-update")
     stored.assert_outcomes(passed=6)
-    stored.stdout.fnmatch_lines(["*test_0: mrr will not be compared: no drop can fail: 6 queries; at least 7 are *"])
+    stored.stdout.fnmatch_lines(
+        ["*test_0: mrr will not be compared: no drop * significant: 6 queries, at least 7 needed *"]
+    )
     builds.run_alone("xdist", "-n", "2", lost=1).assert_outcomes(failed=6)
     builds.write(FEW + checks[: checks.index("    def test_1")])  # alone, six are enough
     builds.run().assert_outcomes(passed=1)
-    builds.run(lost=1).stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.000 (p 0.0156), 6 of 6 queries"])
+    builds.run(lost=1).stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.000 (p 0.0156), 6 of 6 queries worse"])
 
 
 def test_nothing_is_claimed_where_nothing_differs_or_nothing_can_be_found() -> None:

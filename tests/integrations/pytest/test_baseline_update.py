@@ -16,7 +16,7 @@ def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> N
     refused.stdout.fnmatch_lines(
         [
             "ndcg@10 worse: 1.000 -> 0.741 *",
-            "the baseline was not replaced; --retrieval-accept-worse=ndcg@10,mrr accepts this",
+            "baseline not updated; accept the loss with --retrieval-accept-worse=ndcg@10,mrr",
         ]
     )
     assert (builds.path / WORDS).read_bytes() == before
@@ -25,20 +25,20 @@ def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> N
     accepted.stdout.fnmatch_lines(
         [
             "baseline written: *test_words.json",
-            "  ndcg@10 1.000 -> 0.741 (p < 0.001): 12 lost, 0 won of 40 queries",
-            "    lost q0: 1.000 -> 0.138",
+            "  ndcg@10 1.000 -> 0.741 (p < 0.001): 12 worse, 0 better of 40 queries",
+            "    worse q0: 1.000 -> 0.138",
             "  and * more lines: --retrieval-show=50",
         ]
     )
-    accepted.stdout.no_fnmatch_line("*drifts upwards*")
+    accepted.stdout.no_fnmatch_line("*biases it upwards*")
     better = builds.run("--retrieval-update")
     better.stdout.fnmatch_lines(
         [
-            "  mrr 0.800 -> 1.000 (p *): 0 lost, 12 won of 40 queries",
-            "    won q0: 0.138 -> 1*",
+            "  mrr 0.800 -> 1.000 (p *): 0 worse, 12 better of 40 queries",
+            "    better q0: 0.138 -> 1*",
         ]
     )
-    better.stdout.no_fnmatch_line("*drifts upwards*")  # it is more than chance explains
+    better.stdout.no_fnmatch_line("*biases it upwards*")  # it is more than chance explains
     builds.run().assert_outcomes(passed=1)
 
 
@@ -76,7 +76,7 @@ def test_a_small_change_is_stored_and_shown(builds: Builds) -> None:
     builds.write_baseline()
     result = builds.run("--retrieval-update", lost=2)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["  mrr 1.000 -> 0.967 (p 0.250): 2 lost, 0 won of 40 queries"])
+    result.stdout.fnmatch_lines(["  mrr 1.000 -> 0.967 (p 0.250): 2 worse, 0 better of 40 queries"])
     assert builds.load_baseline().means["mrr"] == pytest.approx(0.96667, abs=1e-5)
 
 
@@ -99,8 +99,8 @@ def test_small_drops_add_up_to_a_refusal(builds: Builds) -> None:
     refused.assert_outcomes(failed=1)
     refused.stdout.fnmatch_lines(
         [
-            "ndcg@10 worse: than the best approved baseline: 1.000 -> 0.828 (p 0.00391), 8 of 40 queries",
-            "the baseline was not replaced; --retrieval-accept-worse=ndcg@10,mrr accepts this",
+            "ndcg@10 worse: than the best approved baseline: 1.000 -> 0.828 (p 0.00391), 8 of 40 queries worse",
+            "baseline not updated; accept the loss with --retrieval-accept-worse=ndcg@10,mrr",
         ]
     )
     assert (builds.path / WORDS).read_bytes() == second
@@ -177,8 +177,8 @@ def test_what_is_below_its_floor_or_failed_is_never_stored(builds: Builds, accep
     refused.assert_outcomes(failed=1)
     refused.stdout.fnmatch_lines(
         [
-            "ndcg@10 below the floor: 0.138 < 0.35, 40 queries",
-            "the baseline was not replaced: nothing is stored below its floor*",
+            "ndcg@10 below floor: 0.138 < 0.35, n = 40",
+            "baseline not updated: a metric is below its floor*",
         ]
     )
     broken = (
@@ -193,5 +193,5 @@ def test_what_is_below_its_floor_or_failed_is_never_stored(builds: Builds, accep
     builds.write(broken)
     failed = builds.run(*options)
     failed.assert_outcomes(failed=1)
-    failed.stdout.fnmatch_lines(["ndcg@10 not stored: the retriever failed for 1 of 40 queries"])
+    failed.stdout.fnmatch_lines(["ndcg@10 not stored: the retriever failed on 1 of 40 queries"])
     assert not (builds.path / WORDS).exists()

@@ -25,11 +25,11 @@ def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "ndcg@10 below the floor: 0.914 < 0.95, 40 queries",
+            "ndcg@10 below floor: 0.914 < 0.95, n = 40",
             "  mean 0.914, 95% CI [[]*]",
             "  q0: 0.138",
-            "      d (grade 3): now never retrieved; the ranking has 3 documents",
-            "  all queries: 4 of 4 failures: never retrieved",
+            "      d (grade 3): now not among the 3 retrieved",
+            "  all queries: 4 of 80 relevant documents missing over 40 queries: 4 not retrieved",
         ]
     )
     result.stdout.no_fnmatch_line("  q4: *")
@@ -43,7 +43,7 @@ def test_the_low_end_of_the_interval_can_be_what_reaches_the_floor(builds: Build
         builds.ini(floor="ci_low")
     result = builds.run(*([] if in_ini else ["--retrieval-floor=ci_low"]), lost=4)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*the low end of the interval 0.80* < 0.9*", "  mean 0.914*"])
+    result.stdout.fnmatch_lines(["*CI lower end 0.80* < 0.9*", "  mean 0.914*"])
 
 
 def test_a_wider_interval_is_asked_for_by_its_level(builds: Builds) -> None:
@@ -74,8 +74,8 @@ def test_every_query_can_have_a_floor(builds: Builds) -> None:
     result.assert_outcomes(failed=1, deselected=1)
     result.stdout.fnmatch_lines(
         [
-            "mrr below the floor: 7 of 40 queries: q0 0.333 < 0.5, q1 *, q4 0.333 < 0.5 and 2 more",
-            "recall@2 below the floor: 1 of 2 queries: q1 0.000 < 1",
+            "mrr below floor: 7 of 40 queries: q0 0.333 < 0.5, q1 *, q4 0.333 < 0.5 and 2 more",
+            "recall@2 below floor: 1 of 2 queries: q1 0.000 < 1",
         ]
     )
 
@@ -85,14 +85,14 @@ def test_a_floor_sees_what_has_no_value_any_more(builds: Builds) -> None:
     suite = suite.replace(", baseline=True", "").replace('"mrr": None', '"mrr": FLOOR')
     for floor, line in {
         "(0.5, 4)": "retrieval quality: 1 check passed; *: mrr of 4 of 40 queries; -v shows the table",
-        "(0.5, 30)": "mrr below the floor: 4 of 40 queries have a value; the floor needs 30",
-        "None}, at_least_per_query={'mrr': 0.5": "mrr below the floor: 36 of 40 queries: q4 is undefined, *",
+        "(0.5, 30)": "mrr below floor: 4 of 40 queries have a value, at least 30 needed",
+        "None}, at_least_per_query={'mrr': 0.5": "mrr below floor: 36 of 40 queries: q4 is undefined, *",
     }.items():
         builds.write(suite.replace("FLOOR", floor))
         result = builds.run("-k", "words")
         result.assert_outcomes(**{"passed" if "passed" in line else "failed": 1})
         result.stdout.fnmatch_lines([line])
-    result.stdout.fnmatch_lines(["*::test_words  mrr *  4 of 40 *below the floor"])
+    result.stdout.fnmatch_lines(["*::test_words  mrr *  4 of 40 *below floor"])
 
 
 def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(builds: Builds) -> None:
@@ -101,18 +101,18 @@ def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(b
     for options in (["--retrieval-update", "--retrieval-accept-worse"], ["--retrieval-not-compared=pass"]):
         refused = builds.run(*options)
         refused.assert_outcomes(failed=1)
-        cause = "none of the retrieved documents is judged for its query*a part of 'd#1' is a judged id: write *"
+        cause = "no retrieved document is judged for its query*Part of 'd#1' is a judged ID: use *"
         refused.stdout.fnmatch_lines([f"mrr not measured: {cause}"])
-        assert "there is no baseline" not in str(refused.stdout)
+        assert "no baseline" not in str(refused.stdout)
     builds.write(chunks.replace('{"mrr": None}, baseline=True', '{"mrr": 0.5}'))
     refused = builds.run()
-    refused.stdout.fnmatch_lines(["mrr below the floor: 0.000 < 0.5, 40 queries", "  mean 0.000, *", cause])
+    refused.stdout.fnmatch_lines(["mrr below floor: 0.000 < 0.5, n = 40", "  mean 0.000, *", cause])
     assert "another granularity" not in str(refused.stdout)
     assert not (builds.path / WORDS).exists()
 
 
 def test_a_mean_of_nothing_is_below_its_floor_and_says_why(check: RetrievalCheck) -> None:
-    with pytest.raises(pytest.fail.Exception, match="mrr below the floor: undefined for every query: none has a rel"):
+    with pytest.raises(pytest.fail.Exception, match="mrr below floor: undefined: no query has a rel"):
         check({"q1": {"d1": 0}}, {"q1": ["d1"]}, {"mrr": 0.5})
 
 
@@ -138,8 +138,8 @@ class TestCeilings:
 
     def test_what_passes_says_what_it_promises(self, check: RetrievalCheck) -> None:
         assert self.lines(check, at_most={"leak@5": 0, "false_answer": 0.4}) == [
-            "leak@5 passed: 0 of 26 queries; up to 10.9% of new ones (95% sure)",
-            "false_answer passed: 7 of 20 queries; up to 55.8% of new ones (95% sure)",
+            "leak@5 passed: 0 of 26 queries, one-sided 95% upper bound 10.9%",
+            "false_answer passed: 7 of 20 queries, one-sided 95% upper bound 55.8%",
         ]
 
     @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ class TestCeilings:
         [
             (
                 {"run": SAFE | {"q3": ["secret", "a3"]}, "at_most": {"leak@5": 0}},
-                "leak@5 above the ceiling: 1 of 26 queries; up to 17.0% of new ones .*; at most 0% are",
+                "leak@5 above ceiling: 1 of 26 queries; up to 17.0% of new ones .*; at most 0% are",
             ),
             (
                 {"qrels": {"q0": ["a0"]}, "at_most": {"leak@5": 0}},
@@ -162,7 +162,7 @@ class TestCeilings:
                     "run": OTHER_IDS,
                     "at_most": {"leak@5": 0},
                 },
-                "leak@5 not checked: nothing that is judged came back for any query, relevant or not, so the ids may",
+                "leak@5 not checked: no judged document, relevant or not, was retrieved for any query, so the IDs may",
             ),
         ],
     )
@@ -180,11 +180,11 @@ class TestCeilings:
             "  q3: 1.000",
             "      secret at rank 1, above a3 at rank 2",
             "  q7: 1.000",
-            "      secret at rank 3, above nothing relevant",
+            "      secret at rank 3, with no relevant result below it",
         ]
-        assert "      a3 (grade 1): now rank 2, found" in lines  # a missed floor is explained beside it
+        assert "      a3 (grade 1): now at rank 2" in lines  # a missed floor is explained beside it
         answered = {query: ranking for query, ranking in run.items() if query[0] == "n"}
-        with pytest.raises(pytest.fail.Exception, match="\n      x at rank 1, but there is no answer\n"):
+        with pytest.raises(pytest.fail.Exception, match="\n      x at rank 1, for an unanswerable question\n"):
             check({query: FORBIDDEN[query] for query in answered}, answered, at_most={"false_answer": 0.1}, name="n")
 
     def test_only_what_a_grade_forbids_is_named(self, check: RetrievalCheck) -> None:
@@ -201,7 +201,7 @@ class TestCeilings:
     def test_a_ceiling_of_the_bound(self, request: pytest.FixtureRequest) -> None:
         strict = RetrievalCheck(request.node, replace(SETTINGS, floor="ci_low"), checks=1, records=[])
         assert "passed" in self.lines(strict, at_most={"leak@5": 0.11})[0]
-        with pytest.raises(pytest.fail.Exception, match="at most 5% are allowed"):
+        with pytest.raises(pytest.fail.Exception, match="limit 5%"):
             self.lines(strict, at_most={"leak@5": 0.05}, name="narrow")
 
     @pytest.mark.parametrize(
@@ -226,5 +226,5 @@ class TestCeilings:
         (difference,) = comparison.differences
         assert (worse_queries(difference), better_queries(difference)) == ([("q3", 1.0)], [])
         (verdict,) = no_regression_gate(comparison, ["q3"])
-        assert verdict.line == "leak@5 worse: 1 of 1 query that must not get worse: q3 0.000 -> 1.000"
+        assert verdict.line == "leak@5 worse: 1 of 1 no_regression query: q3 0.000 -> 1.000"
         assert len(deterministic_gate(comparison)) == 1

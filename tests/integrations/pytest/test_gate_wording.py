@@ -51,27 +51,24 @@ SIX_LOSSES = MetricLosses("mrr", 40, [QueryLoss(f"q{number}", 1.0, 0.5) for numb
 GOLDEN = [
     (bound_hint("ndcg@10"), "a floor in at_least"),
     (bound_hint("leak@5"), "a ceiling in at_most"),
-    (format_outcome("inconclusive"), "cannot tell"),
+    (format_outcome("inconclusive"), "inconclusive"),
     (format_outcome("worse"), "worse"),
     (
         format_unguarded("mrr"),
-        (
-            "nothing can fail: there is no baseline, and no bound that can be missed; give a floor in at_least, or "
-            "baseline=True"
-        ),
+        ("this check cannot fail: no baseline and no effective bound; set a floor in at_least, or baseline=True"),
     ),
-    (format_too_few_values(4, 40, 30), "4 of 40 queries have a value; the floor needs 30"),
+    (format_too_few_values(4, 40, 30), "4 of 40 queries have a value, at least 30 needed"),
     (
         format_below_floor(make_below_floor(0.3, 0.3, is_interval_checked=False, n=40)),
-        "0.300 < 0.35, 40 queries",
+        "0.300 < 0.35, n = 40",
     ),
     (
         format_below_floor(make_below_floor(0.3, 0.2, is_interval_checked=True, n=39)),
-        "the low end of the interval 0.200 < 0.35, 39 of 40 queries",
+        "CI lower end 0.200 < 0.35, n = 39 of 40",
     ),
     (
         format_below_floor(make_below_floor(math.nan, math.nan, is_interval_checked=False, n=0)),
-        "undefined for every query: none has a relevant document",
+        "undefined: no query has a relevant document",
     ),
     (
         format_below_floor_details(make_below_floor(0.3, 0.3, is_interval_checked=False, n=40)),
@@ -85,49 +82,49 @@ GOLDEN = [
     (
         too_few_note(UnitsAtRisk(5, 5, "query"), 6, 0.025, "mrr"),
         (
-            "no drop can fail: 5 queries; at least 6 are needed (alpha 0.025): give a floor in at_least, or ask about "
-            "more queries"
+            "no drop can be significant: 5 queries, at least 6 needed (alpha 0.025); "
+            "set a floor in at_least, or add queries"
         ),
     ),
     (
         too_few_note(UnitsAtRisk(5, 40, "document"), 6, 0.025, "leak@5"),
         (
-            "no drop can fail: 5 of 40 documents can get worse; at least 6 are needed (alpha 0.025): give a ceiling in "
-            "at_most, or ask about more documents, or pass clusters=None"
+            "no drop can be significant: 5 of 40 documents can get worse, at least 6 needed (alpha 0.025); "
+            "set a ceiling in at_most, or add documents, or pass clusters=None"
         ),
     ),
     (mde_note(math.inf, math.inf), ""),
-    (mde_note(0.1, math.inf), "a drop of 0.10 would have been found in four of five cases"),
+    (mde_note(0.1, math.inf), "MDE 0.10"),
     (
         mde_note(0.1, 0.26),
-        "a drop of 0.10 would have been found in four of five cases, 0.26 whichever queries lose",
+        "MDE 0.10, 0.26 however distributed",
     ),
     (
         format_required_losses(SIX_LOSSES, 8),
         (
-            "6 of 8 queries that must not get worse: q0 1.000 -> 0.500, q1 1.000 -> 0.500, q2 1.000 -> 0.500, "
+            "6 of 8 no_regression queries: q0 1.000 -> 0.500, q1 1.000 -> 0.500, q2 1.000 -> 0.500, "
             "q3 1.000 -> 0.500, q4 1.000 -> 0.500 and 1 more"
         ),
     ),
     (
         format_deterministic_losses(MetricLosses("mrr", 40, [QueryLoss("q0", 1.0, 1 / 3)])),
-        "1 of 40 queries lost, none by chance: q0 1.000 -> 0.333",
+        "1 of 40 queries (deterministic retriever): q0 1.000 -> 0.333",
     ),
     (
         format_not_comparable_queries(["q0", "q1"]),
-        "q0, q1 must not get worse, but cannot be compared: new, rejudged or reworded",
+        "no_regression queries without a comparable baseline (new, rejudged or reworded): q0, q1",
     ),
-    (format_missing_metric("test_words.json"), "test_words.json does not hold it"),
-    (format_no_baseline("a/b.json"), "there is no baseline a/b.json; --retrieval-update writes it"),
+    (format_missing_metric("test_words.json"), "test_words.json does not contain it"),
+    (format_no_baseline("a/b.json"), "no baseline a/b.json; create it with --retrieval-update"),
     (format_worse_than_best("1.000 -> 0.800"), "than the best approved baseline: 1.000 -> 0.800"),
-    (format_failed_queries(1, 40), "the retriever failed for 1 of 40 queries"),
+    (format_failed_queries(1, 40), "the retriever failed on 1 of 40 queries"),
     (
         format_acceptance_hint(["ndcg@10", "mrr"]),
-        "the baseline was not replaced; --retrieval-accept-worse=ndcg@10,mrr accepts this",
+        "baseline not updated; accept the loss with --retrieval-accept-worse=ndcg@10,mrr",
     ),
     (
         format_verdict_with_details(Verdict(metric="mrr", outcome="below_floor", figures="0.1 < 0.2", details="mean")),
-        "mrr below the floor: 0.1 < 0.2; mean",
+        "mrr below floor: 0.1 < 0.2; mean",
     ),
     (format_verdict_with_details(Verdict(metric="mrr", outcome="passed")), "mrr passed"),
 ]
@@ -144,10 +141,10 @@ def test_a_change_is_printed_with_its_p_value_and_its_intervals() -> None:
     run = {query: ["x", "d"] if number < 8 else ["d"] for number, query in enumerate(qrels)}
     comparison = compare_with_baseline(rm.evaluate(qrels, run, "mrr"), before, alpha=0.025)
     change = MetricChange.from_comparison(comparison, comparison.differences[0], level=0.95)
-    assert format_change(change) == "1.000 -> 0.900 (p 0.00391), 8 of 40 queries"
+    assert format_change(change) == "1.000 -> 0.900 (p 0.00391), 8 of 40 queries worse"
     assert format_change_details(change).startswith("was [")
     assert format_change_details(change).endswith(
-        ", alpha 0.025 per build; 0 better, 32 equal, 8 worse",
+        ", alpha 0.025 per build; W/T/L 0/32/8",
     )
     assert "; difference -0.100 [-0." in format_change_details(change)
 
@@ -155,5 +152,5 @@ def test_a_change_is_printed_with_its_p_value_and_its_intervals() -> None:
 def test_the_means_of_rounds_are_printed_if_there_are_several() -> None:
     assert round_notes(1, {"mrr": [0.5]}) == []
     assert round_notes(2, {"mrr": [0.4, 0.6]}) == [
-        "2 rounds, pooled per query; the means of single rounds: mrr 0.400 to 0.600, standard deviation 0.141"
+        "2 rounds, pooled per query; means of the rounds: mrr 0.400 to 0.600, SD 0.141"
     ]

@@ -61,7 +61,7 @@ def test_junit_has_every_query_before_and_now(reported: Builds) -> None:
     assert (properties["mrr[q0].before"], properties["mrr[q0].now"]) == ("1.0", "0.3333333333333333")
     failure = case.find("failure")
     assert failure is not None
-    assert failure.get("message") == "ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40 queries"
+    assert failure.get("message") == "ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40 queries worse"
     assert "q0: 1.000 -> 0.138" in str(failure.text)
 
 
@@ -69,7 +69,7 @@ def test_markdown_is_a_summary_of_the_step(reported: Builds) -> None:
     text = (reported.path / "out" / "r.md").read_text()
     assert text.startswith("# Retrieval quality\n\n2 of 3 checks failed.\n\n## `test_search.py::test_broken b`\n")
     assert "- not measured: ConnectionError: the &lt;index> is gone\n" in text
-    assert "- ndcg@10 worse: 1.000 -> 0.741 (p &lt; 0.001), 12 of 40 queries\n" in text
+    assert "- ndcg@10 worse: 1.000 -> 0.741 (p &lt; 0.001), 12 of 40 queries worse\n" in text
     assert "| q0 | 1.000 | 0.138 | -0.862 |\n" in text
     assert "| test_search.py::test_broken b | - | - | - | - | - | - | - | - | not measured |" in text
     assert text.index("## All checks") > text.index("## `test_search.py::test_words`")

@@ -31,14 +31,14 @@ def test_the_first_example_of_the_readme_prints_what_stands_below_it(builds: Bui
 
 def test_the_error_is_stated_by_build_with_the_way_to_another(builds: Builds) -> None:
     builds.write_baseline()
-    legend = "*; worse if p is at most {}; of unchanged builds at most {}% fail{}; fails at:*"
-    remedy = " (retrieval_builds=30: of months of 30 builds; only larger drops fail then)"
+    legend = "*; worse: p at most {}; false-alarm rate at most {}% per build{}; MDE:*"
+    remedy = " (retrieval_builds=30: per 30 builds, with a larger MDE)"
     builds.run("-v", lost=4).stdout.fnmatch_lines([legend.format("0.05", "5", remedy)])
     builds.run("-v", "--retrieval-builds=30", lost=4).stdout.fnmatch_lines([legend.format("0.001667", "0.17", "")])
 
 
 def test_drift_is_warned_of_only_where_a_baseline_rose_by_chance(builds: Builds) -> None:
-    drift = "*drifts upwards*"
+    drift = "*biases it upwards*"
     for lost, drifts in ((3, True), (12, False)):
         builds.run("--retrieval-update", "--retrieval-accept-worse", lost=lost)
         builds.run("--retrieval-update", "--retrieval-accept-worse", lost=lost + 1).stdout.no_fnmatch_line(drift)
@@ -78,5 +78,5 @@ def test_a_check_that_passes_prints_at_most_twelve_lines(builds: Builds, lost: i
     assert len(read_section(updated)) <= 12
     risen = builds.run("--retrieval-update", "-v")
     assert len(read_section(risen)) <= 12
-    assert any("drifts upwards" in line for line in read_section(risen)) == (lost > 0)
+    assert any("biases it upwards" in line for line in read_section(risen)) == (lost > 0)
     assert len(read_section(builds.run("-v", "--retrieval-show=50", lost=lost))) <= 12 + 4 * (lost > 0)

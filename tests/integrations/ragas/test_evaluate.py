@@ -80,7 +80,7 @@ class TestOnePassOverColumns(EvaluationConformance):
         return evaluate_dataset(rows, metrics)
 
 
-@pytest.mark.filterwarnings("ignore:nothing was retrieved:retrieval_metrics.RetrievalWarning")
+@pytest.mark.filterwarnings("ignore:.*judged queries:retrieval_metrics.RetrievalWarning")
 def test_it_is_the_evaluation_of_ragas_and_of_the_core() -> None:
     rows = rows_of()
     dataset = EvaluationDataset.from_list(rows)
@@ -171,7 +171,7 @@ def test_a_row_that_cannot_be_scored_has_failed_and_says_why() -> None:
         {"user_input": "wrong type", "retrieved_context_ids": [1], "reference_context_ids": ["d1"]},
         {"user_input": "wrong again", "retrieved_context_ids": [1, 2], "reference_context_ids": ["d1"]},
     ]
-    with pytest.warns(rm.RetrievalWarning, match="the retriever failed for 2 of them"):
+    with pytest.warns(rm.RetrievalWarning, match="the retriever failed on 2 of"):
         fast = evaluate_dataset(rows, [MRR(), NDCG(k=5)])
     assert {query: type(error) for query, error in fast.errors.items()} == {
         "wrong type": TypeError,

@@ -72,7 +72,7 @@ def test_the_same_question_twice_stays_two_rows() -> None:
     dataset = [{"user_input": "same"}, {"user_input": "same"}, {"user_input": "same"}]
     with (
         pytest.warns(rm.RetrievalWarning, match="1 of 3 rows"),
-        pytest.warns(rm.RetrievalWarning, match="cannot be told apart"),
+        pytest.warns(rm.RetrievalWarning, match="are ambiguous"),
     ):
         again = to_evaluation(rows[:2], dataset)
     assert again.per_query["mrr"] == {"same": 1.0, "same (2)": 0.0, "same (3)": 0.0}

@@ -32,8 +32,8 @@ def test_a_metric_that_raised_scores_0_and_is_counted() -> None:
         "4 queries",
         "1 with nothing retrieved, scored 0",
         "1 for which the retriever failed, scored 0",
-        "1 without a relevant document, undefined and out of the means",
-        "n too small: an interval of fewer than 4 queries says little",
+        "1 query without relevant documents: undefined, excluded from the means",
+        "CIs from fewer than 4 queries are uninformative",
     ]
 
 
@@ -107,7 +107,7 @@ def test_other_metrics_stand_beside_those_of_retrieval() -> None:
         to_evaluation([RETRIEVED | {"mrr": 1.0, "success": True}], scores=["success"])
 
 
-@pytest.mark.filterwarnings("ignore:none of the retrieved:retrieval_metrics.RetrievalWarning")
+@pytest.mark.filterwarnings("ignore:no retrieved document is judged:retrieval_metrics.RetrievalWarning")
 def test_metrics_with_other_judgments_have_other_names_and_are_rebuilt_with_them() -> None:
     strict_qrels = {"found": ["d2"]}
     strict = MRR(qrels=strict_qrels)

@@ -62,7 +62,7 @@ def convert(questions: Any = WITH_SPANS, **options: Any) -> RetrievedDataset:
 
 def test_spans_match_and_everything_is_that_of_the_core() -> None:
     dataset = convert()
-    with pytest.warns(rm.RetrievalWarning, match="the retriever failed for 1 of them, for example 'q3'"):
+    with pytest.warns(rm.RetrievalWarning, match="the retriever failed on 1 of .*'q3'"):
         fast = evaluate_dataset(dataset, ["mrr", "ndcg@5"])
     assert dict(fast.per_query["mrr"]) == {"q1": 0.5, "q2": 1.0, "q3": 0.0}
     run = rm.retrieve(RunnableLambda(retrieve_chunks), WITH_SPANS.queries, show_progress=False)
@@ -94,7 +94,7 @@ def test_the_metrics_find_spans_in_evaluate_too() -> None:
 
 def test_without_the_sources_a_place_that_nothing_confirms_is_counted() -> None:
     dataset = convert(replace(WITH_SPANS, sources=None))
-    with pytest.warns(rm.RetrievalWarning, match="the place of 1 retrieved items is unknown"):
+    with pytest.warns(rm.RetrievalWarning, match="1 result could not be located"):
         result = evaluate_dataset(dataset[:2], "mrr")
     assert dict(result.per_query["mrr"]) == {"q1": 0.5, "q2": 0.0}
     assert result.counts["unlocated"] == 1

@@ -74,7 +74,7 @@ def test_skewed_rows_empty_blocks_and_three_killed_workers_change_no_bit(tmp_pat
     results = results.materialize()
     assert len(list((tmp_path / "marks").iterdir())) == 3
     evaluation = to_evaluation(results)
-    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 72"):
+    with pytest.warns(rm.RetrievalWarning, match="72 of .*judged queries"):
         expected = rm.evaluate(qrels, run, metrics)
     assert str(evaluation) == str(expected)
     assert dict(evaluation.means) == dict(expected.means)

@@ -275,11 +275,11 @@ def test_a_query_without_a_relevant_document_scores_zero_and_one_that_is_missing
     result = rm.evaluate(qrels, run, "map", rules="trec_eval")
     assert result.means["map"] == 0.5
     assert result.counts["scored"] == result.n["map"] == 2
-    assert "1 with nothing retrieved; those not in the run left out" in str(result)
+    assert "1 query with no results; queries absent from the run are excluded" in str(result)
 
 
 def test_an_empty_retrieval_scores_zero() -> None:
-    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1 of 2"):
+    with pytest.warns(rm.RetrievalWarning, match="1 of 2 .*judged queries"):
         assert_same({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1.0}, "q2": {}})
 
 

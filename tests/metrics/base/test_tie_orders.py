@@ -153,7 +153,7 @@ class TestOtherOrders:
 
     def test_what_depends_on_the_order_is_printed(self) -> None:
         result = rm.evaluate({"q": ["a"]}, {"q": self.SCORES}, ["mrr", "recall"], ties="expected")
-        assert "mrr: between 0.250 and 0.500, by the order of equal scores in 1 query" in str(result)
+        assert "mrr: 0.250 to 0.500 depending on tie-breaking (1 query)" in str(result)
         assert "recall: between" not in str(result)
 
     def test_an_unknown_order_is_refused(self) -> None:

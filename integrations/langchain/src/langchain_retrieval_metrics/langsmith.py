@@ -158,7 +158,7 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
         >>> from langchain_core.documents import Document
         >>> (evaluator,) = langsmith_evaluators("mrr")
         >>> evaluator({"documents": [Document("a", id="d3"), Document("b", id="d7")]}, {"relevant": ["d7"]})
-        {'results': [{'key': 'mrr', 'score': 0.5, 'comment': '1 relevant, 2 retrieved; ranks of the relevant: 2'}]}
+        {'results': [{'key': 'mrr', 'score': 0.5, 'comment': '1 relevant, 2 retrieved; relevant at rank 2'}]}
     """
     settings = forward_arguments("langsmith_evaluators", RowSettings, args, options)
     scorer = settings.row_scorer()

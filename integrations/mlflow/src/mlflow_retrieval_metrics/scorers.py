@@ -83,7 +83,7 @@ def retrieval_scorers(
         >>> (scorer,) = retrieval_scorers("ndcg@10", retrieved="outputs", prefix="")
         >>> feedback = scorer(outputs=["d3", "d7"], expectations={"relevant_ids": ["d7"]})
         >>> feedback.name, round(feedback.value, 4), feedback.rationale  # 1 / log2(2 + 1)
-        ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; ranks of the relevant: 2')
+        ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; relevant at rank 2')
     """
     scorer = RowScorer(metrics, rules=rules, match=match, max_grade=max_grade)
     is_traced = str(retrieved).partition(".")[0] == TRACE

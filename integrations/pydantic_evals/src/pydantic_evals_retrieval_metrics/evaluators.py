@@ -17,6 +17,7 @@ from pydantic_evals_retrieval_metrics.reports import (
 from pydantic_evals_retrieval_metrics.spans import RELEVANT_PATH, SPANS_PREFIX, make_row_paths, read_span_ranking
 from retrieval_metrics import DEFAULT_METRICS
 from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, scored_name
+from retrieval_metrics.integration_api.text import numbers as number_texts
 from retrieval_metrics.types import CallsView
 
 if TYPE_CHECKING:
@@ -173,13 +174,14 @@ class RetrievalReport(ReportEvaluator):
         n_failed = counts["failed"]
         n_cases = len(ctx.report.cases) + len(ctx.report.failures)
         n_left_out = n_cases - counts["queries"]
-        title = f"{_result_name(self, 'retrieval')}, cases: {n_cases}"
+        title = f"{_result_name(self, 'retrieval')}, {number_texts.format_count(n_cases, 'case')}"
         if n_failed:
-            title += f"; failed, and 0 here but not in the averages: {n_failed}"
+            title += f"; {n_failed} failed, scored 0 (excluded from the averages)"
         return TableResult(
             title=title,
-            description=f"{n_cases} cases: {n_failed} failed and score 0, which the averages leave out; "
-            f"{counts['no_relevant']} with nothing relevant and {n_left_out} that cannot be judged are left out",
+            description=f"{number_texts.format_count(n_cases, 'case')}: {n_failed} failed, scored 0 (excluded from the "
+            f"averages); excluded: {counts['no_relevant']} without relevant documents, {n_left_out} that cannot be "
+            "judged",
             columns=["metric", "mean", "low 95%", "high 95%", "n"],
             rows=rows,
         )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NOW = "now"
 BASELINE = "baseline"
 
-# The share of builds in which a drop of `Verdict.fails_at` does fail.
+# The share of builds in which a drop of `Verdict.mde` does fail.
 POWER = 0.8
 
 
@@ -112,7 +112,7 @@ def _regression_verdict(
         figures=format_change(change),
         details=details,
         difference=difference,
-        fails_at=mde.sparse,
+        mde=mde.sparse,
     )
 
 

@@ -80,7 +80,7 @@ def _stored_verdicts(verdicts: Sequence[Verdict], metrics: Iterable[str]) -> lis
     for metric in metrics:
         verdict = compared.get(metric, Verdict(metric=metric, outcome="stored"))
         # What a verdict says of failing was about the replaced baseline.
-        stored.append(replace(verdict, outcome="stored", details="", fails_at=inf))
+        stored.append(replace(verdict, outcome="stored", details="", mde=inf))
     return stored
 
 

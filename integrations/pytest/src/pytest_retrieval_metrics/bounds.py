@@ -42,7 +42,8 @@ def read_floors(at_least: object) -> MeanFloors:
     """Read `at_least=`: the floor of each metric, with how many queries need a value."""
     if not isinstance(at_least, Mapping):
         raise TypeError(
-            f"at_least must map metrics to floors, such as {{'ndcg@10': 0.35}}, or to None; got {at_least!r}"
+            f"at_least must map metrics to floors, got {at_least!r}. Write {{'ndcg@10': 0.35}}, or {{'ndcg@10': None}} "
+            "to compare with the baseline only."
         )
     if not at_least:
         raise ValueError("at_least is empty: name a metric and its floor, {'ndcg@10': 0.35}; None if it has a baseline")

@@ -91,14 +91,14 @@ def format_baseline_changes(shown_path: str, comparison: Comparison, show: int) 
         means = numbers.format_change(before.means[difference.metric], now.means[difference.metric])
         lines.append(
             f"  {difference.metric} {means} (p {numbers.format_p_value(drop_p_value(difference))}): "
-            f"{len(worse_queries(difference))} lost, {len(better_queries(difference))} won of "
+            f"{len(worse_queries(difference))} worse, {len(better_queries(difference))} better of "
             f"{numbers.format_query_count(difference.n)}"
         )
     changed = next((difference for difference in comparison.differences if not difference.identical), None)
     if changed is not None:
         values = now.per_query[changed.metric]
-        lines += _format_query_changes("lost", worse_queries(changed), values, texts, show)
-        lines += _format_query_changes("won", better_queries(changed), values, texts, show)
+        lines += _format_query_changes("worse", worse_queries(changed), values, texts, show)
+        lines += _format_query_changes("better", better_queries(changed), values, texts, show)
     return lines
 
 
@@ -207,7 +207,7 @@ def _leaked_lines(explanation: Explanation, metric: str) -> Iterator[str]:
     leaked = [forbidden for forbidden in explanation.forbidden if (forbidden.grade or 0) <= max_grade]
     documents = leaked or explanation.results
     for document in documents[:MAX_DOCUMENTS]:
-        note = explanation.standing_note(document) if leaked else "but there is no answer"
+        note = explanation.standing_note(document) if leaked else "for an unanswerable question"
         yield f"      {document.label} at rank {document.rank}, {note}"
     if len(documents) > MAX_DOCUMENTS:
         yield f"      and {len(documents) - MAX_DOCUMENTS} more"
@@ -226,10 +226,18 @@ def _relevant_lines(
     for alternatives in islice(groups.values(), MAX_DOCUMENTS):
         finding = _best_ranked(alternatives, ranks_before or {})
         before_text = "" if ranks_before is None else _format_rank_before(alternatives, ranks_before)
-        rank_text = "" if finding.rank is None else f"rank {finding.rank}, "
-        yield f"      {finding.label} (grade {finding.grade:g}): {before_text}now {rank_text}{finding.detail}"
+        yield f"      {finding.label} (grade {finding.grade:g}): {before_text}{_format_rank_now(finding)}"
     if len(groups) > MAX_DOCUMENTS:
         yield f"      and {len(groups) - MAX_DOCUMENTS} more relevant"
+
+
+def _format_rank_now(finding: Finding) -> str:
+    """Return the rank of a document now, with its outcome if that is more than found."""
+    if finding.rank is None:
+        return f"now {finding.detail}"
+    if finding.kind == "found":
+        return f"now at rank {finding.rank}"
+    return f"now at rank {finding.rank}, {finding.detail}"
 
 
 def _best_ranked(alternatives: Sequence[Finding], ranks_before: Mapping[str, int | None]) -> Finding:

@@ -41,7 +41,7 @@ class MetricRow(TypedDict):
     floor: float | None
     difference: float | None
     p: float | None
-    fails_at: float | None
+    mde: float | None
     lost: int
     won: int
     lines: list[str]
@@ -159,7 +159,7 @@ def make_metric_rows(
             "floor": floors.get(metric),
             "difference": None,
             "p": None,
-            "fails_at": None,
+            "mde": None,
             "lost": 0,
             "won": 0,
             "lines": [verdict.line for verdict in metric_verdicts if verdict.figures],
@@ -183,7 +183,7 @@ def _add_difference(row: MetricRow, verdicts: Sequence[Verdict]) -> None:
         if difference is not None:
             row["difference"] = finite_or_none(difference.mean)
             row["p"] = finite_or_none(drop_p_value(difference))
-            row["fails_at"] = finite_or_none(verdict.fails_at)
+            row["mde"] = finite_or_none(verdict.mde)
             row["lost"] = difference.paired.losses
             row["won"] = difference.paired.wins
             return

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 # The printed form of each outcome that is not printed as it is.
 OUTCOME_LABELS: Final[Mapping[str, str]] = {
-    "below_floor": "below the floor",
-    "above_ceiling": "above the ceiling",
+    "below_floor": "below floor",
+    "above_ceiling": "above ceiling",
     "not_checked": "not checked",
-    "inconclusive": "cannot tell",
+    "inconclusive": "inconclusive",
     "not_compared": "not compared",
     "not_measured": "not measured",
     "not_stored": "not stored",
@@ -30,12 +30,10 @@ OUTCOME_LABELS: Final[Mapping[str, str]] = {
 # The number of queries named in a message.
 MAX_NAMES = 5
 
-NO_COMMON_IDS = "no judged document was retrieved for any query, so nothing can be told from a baseline of zeros"
-NEVER_STORED = (
-    "the baseline was not replaced: nothing is stored below its floor, or where the retriever failed or found nothing"
-)
-NOT_AWAITED = "acheck was called, but not awaited: write `await retrieval_check.acheck(...)`"
-NOT_CALLED = "the test takes retrieval_check, but no call of it was finished: call it, or take the fixture out"
+NO_COMMON_IDS = "no judged document was retrieved for any query, so all values are 0 and a comparison is meaningless"
+NEVER_STORED = "baseline not updated: a metric is below its floor, or the retriever failed or returned no results"
+NOT_AWAITED = "acheck was called but not awaited. Write `await retrieval_check.acheck(...)`."
+NOT_CALLED = "the test uses the retrieval_check fixture but completed no call of it. Call it, or remove the fixture."
 
 
 def format_outcome(outcome: Outcome) -> str:
@@ -61,24 +59,21 @@ def bound_hint(metric: str) -> str:
 
 def format_unguarded(metric: str) -> str:
     """Return why a check of a metric without a bound and without a baseline cannot fail."""
-    return (
-        "nothing can fail: there is no baseline, and no bound that can be missed; "
-        f"give {bound_hint(metric)}, or baseline=True"
-    )
+    return f"this check cannot fail: no baseline and no effective bound; set {bound_hint(metric)}, or baseline=True"
 
 
 def format_too_few_values(n: int, n_queries: int, min_queries: int) -> str:
     """Return how many queries have a value, and how many the floor needs."""
-    return f"{format_share_of_queries(n, n_queries)} have a value; the floor needs {min_queries}"
+    return f"{format_share_of_queries(n, n_queries)} have a value, at least {min_queries} needed"
 
 
 def format_below_floor(miss: MeanBelowFloor) -> str:
     """Return the mean, or the low end of its interval, and the floor that it misses."""
     if isnan(miss.checked):
-        return "undefined for every query: none has a relevant document"
-    label = "the low end of the interval " if miss.is_interval_checked else ""
+        return "undefined: no query has a relevant document"
+    label = "CI lower end " if miss.is_interval_checked else ""
     value = numbers.format_distinct(miss.checked, miss.floor)[0]
-    return f"{label}{value} < {miss.floor:g}, {format_share_of_queries(miss.n, miss.n_queries)}"
+    return f"{label}{value} < {miss.floor:g}, n = {format_n(miss.n, miss.n_queries)}"
 
 
 def format_below_floor_details(miss: MeanBelowFloor) -> str:
@@ -105,6 +100,11 @@ def format_share_of_queries(n: int, n_queries: int) -> str:
     return total if n == n_queries else f"{n} of {total}"
 
 
+def format_n(n: int, n_queries: int) -> str:
+    """Return how many queries have a value, and of how many if some have none."""
+    return str(n) if n == n_queries else f"{n} of {n_queries}"
+
+
 def join_names(names: Sequence[str]) -> str:
     """Return the first few names, and how many more there are."""
     listed = ", ".join(names[:MAX_NAMES])
@@ -116,7 +116,7 @@ def format_change(change: MetricChange) -> str:
     """Return the old and the new mean of a metric, with the p value of a drop and the queries that lost."""
     return (
         f"{numbers.format_change(change.mean_before, change.mean_now)} (p {numbers.format_p_value(change.p_value)}), "
-        f"{change.difference.paired.losses} of {numbers.format_query_count(change.difference.n)}"
+        f"{change.difference.paired.losses} of {numbers.format_query_count(change.difference.n)} worse"
     )
 
 
@@ -129,7 +129,7 @@ def format_change_details(change: MetricChange) -> str:
         f"was {numbers.format_interval(change.interval_before)}, is {numbers.format_interval(change.interval_now)}; "
         f"difference {numbers.format_signed(difference.mean)} {interval}, "
         f"alpha {difference.alpha / 2:.4g} per build; "
-        f"{paired.wins} better, {paired.ties} equal, {paired.losses} worse"
+        f"W/T/L {paired.wins}/{paired.ties}/{paired.losses}"
     )
 
 
@@ -144,8 +144,8 @@ def too_few_note(units: UnitsAtRisk, min_units: int, alpha: float, metric: str) 
     if units.n_at_risk < units.n_units:
         units_text = f"{units.n_at_risk} of {units_text} can get worse"
     return (
-        f"no drop can fail: {units_text}; at least {min_units} are needed (alpha {alpha:.4g}): "
-        f"give {bound_hint(metric)}, or ask about more {plural}{other_remedy}"
+        f"no drop can be significant: {units_text}, at least {min_units} needed (alpha {alpha:.4g}); "
+        f"set {bound_hint(metric)}, or add {plural}{other_remedy}"
     )
 
 
@@ -153,25 +153,25 @@ def mde_note(mde_spread: float, mde_sparse: float) -> str:
     """Return a note on the size of the drop that the test would find; "" if no query differs.
 
     Args:
-        mde_spread: The minimum detectable effect if a drop is spread over the queries as the observed changes are.
-        mde_sparse: The minimum detectable effect whichever queries lose.
+        mde_spread: The minimum detectable effect if a drop is distributed over the queries as the observed changes are.
+        mde_sparse: The minimum detectable effect however a drop is distributed over the queries.
     """
     if isinf(mde_spread):
         return ""
-    note = f"a drop of {mde_spread:.2f} would have been found in four of five cases"
-    return note if isinf(mde_sparse) else f"{note}, {mde_sparse:.2f} whichever queries lose"
+    note = f"MDE {mde_spread:.2f}"
+    return note if isinf(mde_sparse) else f"{note}, {mde_sparse:.2f} however distributed"
 
 
 def format_required_losses(losses: MetricLosses, n_required: int) -> str:
     """Return the queries that lost although they must not get worse."""
-    total = f"{numbers.format_query_count(n_required)} that must not get worse"
+    total = numbers.format_count(n_required, "no_regression query", "no_regression queries")
     return f"{len(losses.queries)} of {total}: {_join_losses(losses)}"
 
 
 def format_deterministic_losses(losses: MetricLosses) -> str:
     """Return the queries that lost although the retriever is deterministic."""
     total = numbers.format_query_count(losses.n_compared)
-    return f"{len(losses.queries)} of {total} lost, none by chance: {_join_losses(losses)}"
+    return f"{len(losses.queries)} of {total} (deterministic retriever): {_join_losses(losses)}"
 
 
 def _join_losses(losses: MetricLosses) -> str:
@@ -180,17 +180,17 @@ def _join_losses(losses: MetricLosses) -> str:
 
 def format_not_comparable_queries(queries: Sequence[str]) -> str:
     """Return the queries that must not get worse but are not compared, because the baseline has other ones."""
-    return f"{join_names(queries)} must not get worse, but cannot be compared: new, rejudged or reworded"
+    return f"no_regression queries without a comparable baseline (new, rejudged or reworded): {join_names(queries)}"
 
 
 def format_missing_metric(baseline_name: str) -> str:
     """Return why a metric is not compared: the baseline does not hold it, and it cannot be computed from it."""
-    return f"{baseline_name} does not hold it"
+    return f"{baseline_name} does not contain it"
 
 
 def format_no_baseline(shown_path: str) -> str:
     """Return a text that a check has no baseline yet, and the option that writes it."""
-    return f"there is no baseline {shown_path}; --retrieval-update writes it"
+    return f"no baseline {shown_path}; create it with --retrieval-update"
 
 
 def format_worse_than_best(figures: str) -> str:
@@ -200,12 +200,12 @@ def format_worse_than_best(figures: str) -> str:
 
 def format_failed_queries(n_failed: int, n_queries: int) -> str:
     """Return for how many queries the retriever failed."""
-    return f"the retriever failed for {n_failed} of {numbers.format_query_count(n_queries)}"
+    return f"the retriever failed on {n_failed} of {numbers.format_query_count(n_queries)}"
 
 
 def format_acceptance_hint(metrics: Sequence[str]) -> str:
     """Return the option that accepts the loss in these metrics."""
-    return f"the baseline was not replaced; --retrieval-accept-worse={','.join(metrics)} accepts this"
+    return f"baseline not updated; accept the loss with --retrieval-accept-worse={','.join(metrics)}"
 
 
 def round_notes(n_rounds: int, means: Mapping[str, Sequence[float]]) -> list[str]:
@@ -214,7 +214,7 @@ def round_notes(n_rounds: int, means: Mapping[str, Sequence[float]]) -> list[str
         return []
     spreads = "; ".join(
         f"{metric} {numbers.format_value(min(round_means))} to {numbers.format_value(max(round_means))}, "
-        f"standard deviation {numbers.format_three_digits(stdev(round_means))}"
+        f"SD {numbers.format_three_digits(stdev(round_means))}"
         for metric, round_means in means.items()
     )
-    return [f"{n_rounds} rounds, pooled per query; the means of single rounds: {spreads}"]
+    return [f"{n_rounds} rounds, pooled per query; means of the rounds: {spreads}"]

@@ -57,7 +57,7 @@ def _write_check_page(folder: Path, record: CheckRecord) -> str:
         result = load_saved(record["comparison"] or record["evaluation"])
     except ValueError as error:
         # A metric that a test defined in a worker of xdist is unknown in this process.
-        return page.paragraph(f"There is no page of its queries: {error}")
+        return page.paragraph(f"Its queries cannot be shown: {error}")
     if result is None:
         return ""
     evaluation = result
@@ -73,9 +73,9 @@ def _write_check_page(folder: Path, record: CheckRecord) -> str:
     result.report(folder / name, title=format_title(record), queries=texts)
     link = f'<a href="{escape(quote(f"{folder.name}/{name}"))}">'
     if not record["comparison"]:
-        return f"<p>{link}Every query</a></p>"
-    note = "That page looks for gains, too, so its p is twice that of the check, which looks for losses."
-    return f"<p>{link}Every query, before and now</a>. {note}</p>"
+        return f"<p>{link}All queries</a></p>"
+    note = "That page uses a two-sided test, so its p is twice the one-sided p of the check."
+    return f"<p>{link}All queries, before and now</a>. {note}</p>"
 
 
 def _failure_parts(record: CheckRecord, link: str) -> list[str]:
@@ -83,7 +83,7 @@ def _failure_parts(record: CheckRecord, link: str) -> list[str]:
     lines = list_failure_lines(record)
     if not lines:
         return [page.paragraph(record["failure"]), link, *_query_tables(record), ""]
-    full_text = page.folded("What became of the relevant documents", f"<pre>{escape(record['failure'])}</pre>")
+    full_text = page.folded("Outcomes of the relevant documents", f"<pre>{escape(record['failure'])}</pre>")
     return [page.sentences(lines), link, *_query_tables(record), full_text]
 
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.check_records import CheckRecord, MetricRow
 
-HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "fails at", "outcome")
+HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "MDE", "outcome")
 
 # The columns that are left out if all of their cells are empty.
-OPTIONAL_COLUMNS = frozenset(("floor", "difference", "p", "fails at"))
+OPTIONAL_COLUMNS = frozenset(("floor", "difference", "p", "MDE"))
 
 # The columns that hold text; the others hold numbers.
 TEXT_COLUMNS = ("test", "metric", "outcome")
@@ -51,8 +51,8 @@ N_DIGITS = 12
 
 # The share is from `tests/benchmarks/gate.py`.
 DRIFT_NOTE = (
-    "A baseline that is often updated to what is good by chance drifts upwards: of the best of five builds, about 10% "
-    "of unchanged builds fail."
+    "Updating the baseline after lucky builds biases it upwards: against the best of five builds, about 10% of "
+    "unchanged builds fail."
 )
 
 
@@ -69,7 +69,7 @@ def format_passed(records: Sequence[CheckRecord]) -> str:
                 lines += [f"{title}: {line}" for line in row["lines"]]
         changes = ", ".join(_format_inconclusive_changes(record))
         if changes:
-            lines.append(f"{title}: worse than the baseline, but no more than chance explains: {changes}")
+            lines.append(f"{title}: lower than the baseline, not significantly: {changes}")
     return "\n".join(lines)
 
 
@@ -159,7 +159,7 @@ def format_headline(records: Sequence[CheckRecord]) -> str:
     """Return in a sentence how many checks failed."""
     n_failed = sum(map(has_failed, records))
     if not n_failed:
-        return f"No check failed, of {len(records)}"
+        return f"{numbers.format_count(len(records), 'check')}, none failed"
     return "The check failed" if len(records) == 1 else f"{n_failed} of {len(records)} checks failed"
 
 
@@ -175,7 +175,7 @@ def list_failure_lines(record: CheckRecord) -> list[str]:
 def format_outcomes(record: CheckRecord) -> str:
     """Return the outcome of each metric of a check."""
     outcomes = [f"{row['metric']} {format_outcome(row['outcome'])}" for row in record["metrics"]]
-    return ", ".join(outcomes) or "nothing was measured"
+    return ", ".join(outcomes) or "not measured"
 
 
 def make_query_table(record: CheckRecord, row: MetricRow, n: int) -> Table | None:
@@ -244,7 +244,7 @@ def _make_cells(record: CheckRecord, row: MetricRow) -> list[str]:
         "-" if row["floor"] is None else f"{row['floor']:g}",
         "-" if row["difference"] is None else numbers.format_signed(row["difference"]),
         "-" if row["p"] is None else numbers.format_p_value(row["p"]),
-        "-" if row["fails_at"] is None else f"{row['fails_at']:.2f}",
+        "-" if row["mde"] is None else f"{row['mde']:.2f}",
         format_outcome(row["outcome"]) + ending,
     ]
 
@@ -254,20 +254,20 @@ def _format_legend(records: Sequence[CheckRecord], header: Sequence[str]) -> Ite
     yield ", ".join(map(numbers.level_name, levels))
     if "p" in header:
         alphas = sorted({record["alpha"] for record in records})
-        yield f"worse if p is at most {' or '.join(f'{alpha:.4g}' for alpha in alphas)}"
+        yield f"worse: p at most {' or '.join(f'{alpha:.4g}' for alpha in alphas)}"
         largest = max(records, key=itemgetter("alpha_of_build"))
         yield _format_false_alarms(largest["alpha_of_build"], largest["builds"])
-    if "fails at" in header:
-        yield "fails at: a drop found in four of five builds, whichever queries lose"
+    if "MDE" in header:
+        yield "MDE: drop detected with 80% power, however distributed over queries"
 
 
 def _format_false_alarms(alpha: float, builds: int) -> str:
     """Return the share of unchanged builds that fail over all baselines, and the setting that lowers it."""
-    share = f"of unchanged builds at most {100 * alpha:.2g}% fail"
+    share = f"false-alarm rate at most {100 * alpha:.2g}% per build"
     if builds > 1:
         return share
     month = BUILDS_PER_MONTH
-    return f"{share} (retrieval_builds={month}: of months of {month} builds; only larger drops fail then)"
+    return f"{share} (retrieval_builds={month}: per {month} builds, with a larger MDE)"
 
 
 def _format_n(row: MetricRow) -> str:

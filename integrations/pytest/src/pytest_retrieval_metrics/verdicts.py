@@ -56,7 +56,7 @@ class Verdict:
         figures: The numbers or the reason behind the outcome, for the line of the metric.
         details: Further numbers, for a line below.
         difference: The difference from the baseline that was tested; None for the other gates.
-        fails_at: The drop that fails in four of five builds, whichever queries lose.
+        mde: The minimum detectable effect: the drop that fails with 80% power, however distributed over queries.
     """
 
     metric: str
@@ -64,7 +64,7 @@ class Verdict:
     figures: str = ""
     details: str = ""
     difference: Difference | None = None
-    fails_at: float = inf
+    mde: float = inf
 
     @property
     def line(self) -> str:

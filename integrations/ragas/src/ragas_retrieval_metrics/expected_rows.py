@@ -138,7 +138,7 @@ def _match_rows(rows: Sequence[ScoredRow], expected: Sequence[Mapping[str, Any]]
             positions.update(zip(pairing.indices, pairing.positions, strict=False))
     if guesses:
         warnings.warn(
-            f"rows with the same query cannot be told apart, such as those of {guesses[0]!r} ({len(guesses)} in all), "
+            f"rows with the same query are ambiguous, such as those of {guesses[0]!r} ({len(guesses)} in all), "
             "so they are paired by the order in which they finished; return an id, or the reference columns",
             rm.RetrievalWarning,
             stacklevel=4,

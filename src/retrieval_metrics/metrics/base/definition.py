@@ -97,6 +97,8 @@ class Definition:
             it is.
         needs_places: Whether it is defined only for judgments by spans or texts.
         ignores_groups: Whether it treats alternatives one by one, as if there were no groups.
+        only_cuts_ranking: Whether @k does no more than cut the ranking, so that a ranking of d results has the same
+            value at every k from d on. Not so of precision, which divides by k, and of NDCG, which cuts the ideal too.
         cuts_at_n_relevant: Whether its cut-off is the number of relevant documents, or groups, of each query.
         one_suffices: `one_suffices(**parameters)`: whether it depends only on a single relevant document.
         mean_over_orders: `mean_over_orders(judged_run, *, k, **parameters)`: its mean over all orders of equal scores
@@ -129,6 +131,7 @@ class Definition:
     is_quality_metric: bool = True
     needs_places: bool = False
     ignores_groups: bool = False
+    only_cuts_ranking: bool = False
     cuts_at_n_relevant: bool = False
     one_suffices: Callable[..., bool] = _always_false
     mean_over_orders: Callable[..., FloatArray | TieOrderValues | None] | None = None

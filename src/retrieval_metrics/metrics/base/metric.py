@@ -243,6 +243,16 @@ def with_relevance_threshold(metrics: Iterable[Metric], grade: float | None) -> 
     return tuple(dict.fromkeys(changed_metrics))
 
 
+def replace_cutoff(metric: Metric, k: int) -> Metric:
+    """Return a metric with another cutoff.
+
+    Example:
+        >>> str(replace_cutoff(Metric.parse("recall(rel=2)@10"), 4))
+        'recall(rel=2)@4'
+    """
+    return _make_metric(metric.name, k, metric.parameters)
+
+
 def _without_rel(metric: Metric) -> Metric:
     parameters = ((key, value) for key, value in metric.parameters if key != "rel")
     return _make_metric(metric.name, metric.k, parameters)

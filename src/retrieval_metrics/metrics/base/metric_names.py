@@ -16,6 +16,31 @@ if TYPE_CHECKING:
 _NAME_PATTERN = r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>(?s:.*?)))?\s*"
 _PEER_CUTOFF_PATTERN = r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)"
 
+# What other tools, or whole words, mean here. They are suggested, and not accepted, because given scores may have such
+# a name and be something else: the accuracy of answers, the F1 score of their words.
+MEANINGS = {
+    "acc": "hit_rate",
+    "accuracy": "hit_rate",
+    "discounted_cumulative_gain": "dcg",
+    "expected_reciprocal_rank": "err",
+    "hit_ratio": "hit_rate",
+    "hits": "hit_rate",
+    "hr": "hit_rate",
+    "normalised_discounted_cumulative_gain": "ndcg",
+    "normalized_discounted_cumulative_gain": "ndcg",
+    "positive_predictive_value": "precision",
+    "ppv": "precision",
+    "rank_biased_precision": "rbp",
+    "sensitivity": "recall",
+    "top_k_accuracy": "hit_rate",
+    "tpr": "recall",
+    "true_positive_rate": "recall",
+}
+# AutoRAG's names begin with this; its values are those of its own rules.
+AUTORAG_PREFIX = "retrieval_"
+# Maximal marginal relevance, which is often looked for among the metrics.
+MMR = "mmr"
+
 
 class MetricNameParts(NamedTuple):
     """The parts of a name as they are written.
@@ -35,9 +60,7 @@ def read_name(text: str) -> MetricNameParts:
     """Return the parts of a name such as `precision(rel=2)@5` or `ndcg_cut_10`."""
     match = re.fullmatch(_NAME_PATTERN, text)
     if match is None:
-        raise ValueError(
-            f"{text!r} is not a metric name; write name@k or name(parameter=value)@k, for example 'ndcg@10'"
-        )
+        raise ValueError(f"{text!r} is not a metric name; {_suggest_spelling(text)}")
     name = match["name"]
     cutoff = match["k"]
     if cutoff is None and match["parameters"] is None:
@@ -52,6 +75,9 @@ def read_name(text: str) -> MetricNameParts:
 def _read_cutoff(text: str, cutoff: str) -> int | Budget:
     if cutoff.isascii() and cutoff.isdigit() and int(cutoff) > 0:
         return int(cutoff)
+    if "," in cutoff:
+        names = [name.strip() for name in text.split(",")]
+        raise ValueError(f"{text!r} names several metrics; write a list: {names}")
     budget = Budget.parse(cutoff)
     if budget is None:
         raise ValueError(
@@ -107,10 +133,31 @@ def canonical_name(name: str, given_names: Collection[str] = ()) -> str:
     raise ValueError(f"unknown metric {name!r}; {_suggest_names(key, given_names)}")
 
 
+def _find_meaning(key: str) -> str | None:
+    """Return the metric that a name of another tool, or in whole words, means; None if it is none of them."""
+    name = key.removesuffix("_at_k")
+    return NAME_BY_ALIAS.get(name) or MEANINGS.get(name)
+
+
+def _suggest_spelling(text: str) -> str:
+    """Return what to write instead of a text that is no name, such as `Mean Reciprocal Rank`."""
+    words, at, cutoff = text.partition("@")
+    meaning = _find_meaning("_".join(_normalise_name(words).split()))
+    if meaning is not None:
+        return f"did you mean {meaning}{at}{cutoff}?"
+    return "write name@k or name(parameter=value)@k, for example 'ndcg@10'"
+
+
 def _suggest_names(key: str, given_names: Collection[str]) -> str:
     """Return a question that names the metrics most like an unknown one, or all metrics if none is like it."""
     from difflib import SequenceMatcher, get_close_matches
 
+    meaning = _find_meaning(key)
+    if meaning is not None:
+        return f"did you mean {meaning}?"
+    meaning = _find_meaning(key.removeprefix(AUTORAG_PREFIX))
+    if meaning is not None:
+        return f"did you mean {meaning}? rules='autorag' computes it as AutoRAG does"
     name_by_key = {_normalise_name(name): name for name in given_names}
     name_by_key.update(NAME_BY_ALIAS)
     close_keys = get_close_matches(key, name_by_key, n=4, cutoff=0.5)
@@ -123,5 +170,6 @@ def _suggest_names(key: str, given_names: Collection[str]) -> str:
     close_keys.sort(key=closest_first)
     close_names = dict.fromkeys(name_by_key[close_key] for close_key in close_keys)
     if close_names:
-        return f"did you mean {' or '.join(close_names)}?"
+        suggestion = f"did you mean {' or '.join(close_names)}?"
+        return f"{suggestion} Maximal marginal relevance is rm.mmr" if key == MMR else suggestion
     return f"the metrics are {', '.join((*DEFINITIONS, *given_names))}"

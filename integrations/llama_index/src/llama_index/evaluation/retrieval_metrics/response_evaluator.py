@@ -118,7 +118,7 @@ class ResponseEvaluator(BaseEvaluator):
         judgments = self._judgments_by_text[query]
         (score,) = self._scorer.row(judgments, lambda: items, name=f"query {query!r}").values()
         if not score.is_defined:
-            return _invalid_result(query, response, f"{self._metric} is undefined: nothing is relevant")
+            return _invalid_result(query, response, f"{self._metric} is undefined: no relevant document")
         return EvaluationResult(
             query=query,
             response=response,
