@@ -148,7 +148,7 @@ def test_undefined_has_a_comment_and_no_score() -> None:
     (evaluator,) = langsmith_evaluators(["ndcg@10"])
     (result,) = evaluator({"documents": ["d1"]}, {"relevant": []})["results"]
     assert (result["key"], result["score"]) == ("ndcg@10", None)
-    assert result["comment"].startswith("undefined and left out of the mean: 0 relevant, 1 retrieved")
+    assert result["comment"].startswith("undefined, excluded from the mean: no relevant document, 1 retrieved")
 
 
 def test_documents_are_judged_by_what_match_says() -> None:
