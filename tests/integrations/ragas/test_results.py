@@ -37,8 +37,8 @@ def test_a_metric_that_raised_scores_0_and_is_counted() -> None:
     }
     assert str(evaluation).splitlines()[3:] == [
         "4 queries",
-        "1 with nothing retrieved, scored 0",
-        "1 for which the retriever failed, scored 0",
+        "1 query with no results, scored 0",
+        "1 query on which the retriever failed, scored 0",
         "1 query without relevant documents: undefined, excluded from the means",
         "CIs from fewer than 4 queries are uninformative",
     ]
