@@ -55,7 +55,7 @@ def test_questions_keep_their_sources_and_texts(compared: Callable[..., rm.Compa
     questions = rm.EvaluationSet.from_dataset(rows)
     runs = {"bm25": rm.retrieve(bm25, questions), "dense": rm.retrieve(dense, questions)}
     comparison = compared({"bm25": bm25, "dense": dense}, rows, METRICS)
-    assert "queries in 6 clusters, by the source of their judgments" in str(comparison)
+    assert "queries in 6 clusters by source of the judgments" in str(comparison)
     assert without_seconds(comparison) == without_seconds(rm.compare(questions, runs, METRICS))
     assert "clusters" not in str(compared({"bm25": bm25, "dense": dense}, rows, METRICS, clusters=None))
 
@@ -75,7 +75,7 @@ def test_it_is_what_retrieve_and_compare_give(compared: Callable[..., rm.Compari
 
 @pytest.mark.parametrize("compared", DOORS)
 def test_seconds_and_failures_of_each_system_are_part_of_it(compared: Callable[..., rm.Comparison]) -> None:
-    with pytest.warns(rm.RetrievalWarning, match="^flaky: .* failed for 2 of them, for example 'q3'") as caught:
+    with pytest.warns(rm.RetrievalWarning, match="^flaky: .* failed on 2 of .*'q3'") as caught:
         comparison = compared({"bm25": bm25, "flaky": flaky}, QUESTIONS, METRICS)
     assert [Path(warning.filename).name for warning in caught] == ["test_compare_retrievers.py"]
     assert comparison.evaluations["flaky"].means["hit_rate@1"] == 10 / 12

@@ -5,6 +5,7 @@ import math
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.metrics.base.table import DEFINITIONS
 
 
 class TestCounts:
@@ -44,3 +45,25 @@ class TestCounts:
         assert slices["second"].counts["no_relevant"] == 1
         assert [evaluation.counts["unjudged_queries"] for evaluation in slices.values()] == [0, 0]
         assert result.counts["unjudged_queries"] == 1
+
+
+def test_the_longest_ranking_is_that_of_a_judged_query_also_of_merged_evaluations() -> None:
+    short = rm.evaluate({"q1": ["a"]}, {"q1": ["a", "b"], "unjudged": ["a"] * 9}, "recall@10")
+    long = rm.evaluate({"q2": ["a"]}, {"q2": ["a", "b", "c"]}, "recall@10")
+    assert (short.counts["longest_ranking"], long.counts["longest_ranking"]) == (2, 3)
+    assert rm.merge([short, long]).counts["longest_ranking"] == 3
+    assert rm.merge([short.totals(), long.totals()]).counts["longest_ranking"] == 3
+    assert "all rankings end by rank 2, so recall@10 equals recall@2; retrieve 10 or more" in str(short)
+    assert rm.Evaluation.from_scores({"latency": {"q1": 1.0}}).counts["longest_ranking"] == 0
+
+
+def test_a_metric_that_only_cuts_the_ranking_has_the_value_of_the_longest_ranking() -> None:
+    qrels = {"q1": {"a": 2, "b": 1, "c": 1, "d": 1, "e": -1, "x": 0}, "q2": {"a": 1}, "q3": {"b": 3}}
+    run = {"q1": ["x", "e", "b", "y"], "q2": ["z", "a"], "q3": []}
+    names = [name for name, definition in DEFINITIONS.items() if definition.only_cuts_ranking]
+    names = [name for name in names if not DEFINITIONS[name].needs_places]
+    assert "recall" in names
+    with pytest.warns(rm.RetrievalWarning):
+        result = rm.evaluate(qrels, run, [f"{name}@{k}" for name in names for k in (4, 10)])
+    for name in names:
+        assert result.means[f"{name}@10"] == result.means[f"{name}@4"]

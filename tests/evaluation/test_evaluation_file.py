@@ -96,7 +96,7 @@ def test_the_numbers_alone(tmp_path: Any) -> None:
     result.save(tmp_path / "numbers.json", rankings=False)
     loaded = rm.load(tmp_path / "numbers.json")
     assert_same(result, loaded)
-    with pytest.raises(ValueError, match="holds only values"):
+    with pytest.raises(ValueError, match="holds values only"):
         loaded.explain("q")
 
 

@@ -152,7 +152,7 @@ def test_what_cannot_be_explained_is_an_error() -> None:
     with pytest.raises(ValueError, match="n must be a positive integer, got 0"):
         evaluation.worst("mrr", 0)
     bare = rm.Evaluation(replace(evaluation.scores, origin=None))
-    with pytest.raises(ValueError, match="cannot be explained, because it holds only values"):
+    with pytest.raises(ValueError, match="cannot be explained: that needs the rankings"):
         bare.explain("q")
 
 

@@ -152,9 +152,9 @@ def test_what_is_given_cannot_be_computed() -> None:
     make_evaluation(FAST)
     with pytest.raises(ValueError, match="latency cannot be computed, its values are given"):
         rm.evaluate({"q": ["d"]}, {"q": ["d"]}, ["mrr", "latency"])
-    with pytest.raises(ValueError, match="holds only values"):
+    with pytest.raises(ValueError, match="holds values only"):
         make_evaluation(FAST).explain("q0")
-    with pytest.raises(ValueError, match="pass a pilot"):
+    with pytest.raises(ValueError, match="Pass pilot="):
         rm.plan(0.1, "faithfulness")
     assert rm.plan(0.1, "faithfulness", pilot=make_evaluation(FAST)).scenarios
 

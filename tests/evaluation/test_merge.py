@@ -182,7 +182,7 @@ def evaluate(qrels: Any = None, metrics: Any = "mrr", **options: Any) -> rm.Eval
     [
         ([], ValueError, "parts is empty"),
         ([{"mrr": 0.5}], TypeError, "parts must be .* got dict"),
-        ([evaluate(), evaluate()], ValueError, "'q1' is in two parts"),
+        ([evaluate(), evaluate()], ValueError, "'q1' occurs in two of them"),
         ([evaluate(), evaluate(metrics="map")], ValueError, "the same metrics, got mrr and map"),
         ([evaluate(), evaluate(rules="trec_eval")], ValueError, "same rules, got standard and trec_eval"),
         (

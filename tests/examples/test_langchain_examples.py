@@ -34,7 +34,7 @@ def test_it_prints_the_numbers_of_the_core(capsys: pytest.CaptureFixture[str]) -
     index = BM25(pieces)
     run = {query: list(index.search(text, langchain_mmr.FETCH_K)) for query, text in texts.items()}
     assert str(rm.evaluate(qrels, run, langchain_evaluation.METRICS)) in printed
-    assert "4 for which the retriever failed" in printed
+    assert "4 queries on which the retriever failed" in printed
     assert "ConnectionError('the service is down')" in printed
 
 

@@ -189,7 +189,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
             action="append",
             default=[],
             choices=ALLOWANCES,
-            help="accept ids with blanks at their ends, or repeated columns and keys, of which the first counts",
+            help="accept IDs with leading or trailing whitespace, or duplicate columns and keys (the first counts)",
         )
     if "run" in files:
         reading.add_argument(
@@ -204,8 +204,8 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
         default=[],
         type=_parse_reading,
         metavar="KEY=VALUE",
-        help="what is rarely needed: compression=RATIO and line=SIZE, beyond which a file is refused (default: "
-        f"{rm.Limits().compression:g} and 64MB); progress=no, no bar for a large file; subset=NAME and split=NAME, of "
+        help="advanced: compression=RATIO and line=SIZE, limits above which a file is refused (default: "
+        f"{rm.Limits().compression:g} and 64MB); progress=no hides the progress bar; subset=NAME and split=NAME, of "
         "the predictions of MTEB",
     )
     offer_completions(option, [f"{key}=" for key in READING_KEYS])

@@ -42,9 +42,9 @@ examples:
 
 exit codes:
   0  done
-  1  a metric is below its --fail-under, a run is worse (--fail-if-worse), or there is such a finding (--fail-on)
+  1  a check failed: --fail-under, --at-most, --fail-if-worse or --fail-on
   2  the call or a file is invalid
-  3  a bug in this program
+  3  internal error
 """
 
 
@@ -77,7 +77,7 @@ examples:
 """,
     ),
     "changes": CommandHelp(
-        "Say what changed between two runs of the same queries. No judgments are needed.",
+        "Show the differences between two runs of the same queries. No judgments are needed.",
         """\
 examples:
   retrieval-metrics changes before.trec after.trec
@@ -86,8 +86,8 @@ examples:
 """,
     ),
     "tune": CommandHelp(
-        "Choose the best of several runs, and say what the choice is worth on new questions. The number for new "
-        "questions is an honest one: it takes the choice into account.",
+        "Select the best of several runs, with its expected value on new questions, which is corrected for selection "
+        "(out-of-bag bootstrap).",
         """\
 examples:
   retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
@@ -114,7 +114,7 @@ examples:
 """,
     ),
     "convert": CommandHelp(
-        "Write a run or judgments in another format. Numbers stay the same to the last bit.",
+        "Write a run or judgments in another format. Numbers are preserved exactly.",
         """\
 examples:
   retrieval-metrics convert run run.csv run.trec.gz --tag bm25
@@ -123,7 +123,7 @@ examples:
 """,
     ),
     "history": CommandHelp(
-        "Keep the numbers of saved evaluations, and show them over time. The file only ever grows.",
+        "Keep the numbers of saved evaluations, and show them over time. Entries are only appended.",
         """\
 examples:
   retrieval-metrics evaluate qrels.trec run.trec --save results/4f2a91c.json.gz --label commit=4f2a91c
@@ -133,7 +133,7 @@ examples:
 """,
     ),
     "report": CommandHelp(
-        "Write the HTML report of a saved evaluation, comparison or tuning. It is one file that fetches nothing.",
+        "Write the HTML report of a saved evaluation, comparison or tuning. It is a single self-contained file.",
         """\
 examples:
   retrieval-metrics report results/4f2a91c.json.gz -o report.html

@@ -73,7 +73,7 @@ REMEDIES = tuple(
         (r"use name\.rpartition\('/'\)\[2\] for each judged ID", "cut off the rest"),
         (r"(Part of .* is a judged ID): .*", r"\1: cut off the rest"),
         (r"\(texts by source, or the framework's documents\)", "what they were cut from"),
-        (r"; use one from evaluate\(qrels, run\), or the parts of a merged one", ""),
+        (r"\. Use one from evaluate\(qrels, run\), or the unmerged parts", ""),
         (r"; add them: evaluate\(\.\.\.\)\.with_scores\(\.\.\.\)", ", and stand in saved results"),
         (r"; evaluation\.with_scores\(\.\.\.\) adds it", ""),
         (r"; documents= takes a function that returns those that the search found", ""),

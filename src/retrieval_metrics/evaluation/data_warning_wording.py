@@ -148,7 +148,7 @@ def format_unlocated_items(unlocated: UnlocatedItems) -> str:
     reasons = []
     for reason, text in UNLOCATED_REASONS.items():
         if unlocated.counts[reason]:
-            reasons.append(f"{unlocated.counts[reason]} {text}")
+            reasons.append(f"{unlocated.counts[reason]:,} {text}")
     if unlocated.counts["not in the source"] == n_items:
         remedy = "Check how their texts were changed, or judge by Quote"
     else:

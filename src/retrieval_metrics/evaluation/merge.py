@@ -116,7 +116,7 @@ def _merge_queries(parts: Sequence[Scores]) -> list[QueryId]:
     for part in parts:
         shared = queries.keys() & part.queries
         if shared:
-            raise ValueError(f"query {min(shared, key=str)!r} is in two parts; parts must have different queries")
+            raise ValueError(f"parts must not share queries; {min(shared, key=str)!r} occurs in two of them")
         queries |= dict.fromkeys(part.queries)
     common_id_type(set(map(type, queries)), "query ids in the parts")
     return list(queries)

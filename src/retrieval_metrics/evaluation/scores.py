@@ -275,8 +275,8 @@ class Scores:
         """
         if self.origin is None:
             raise ValueError(
-                f"this evaluation cannot be {purpose}, because it holds only values; "
-                "use one from evaluate(qrels, run), or the parts of a merged one"
+                f"this evaluation cannot be {purpose}: that needs the rankings, and it holds values only. "
+                "Use one from evaluate(qrels, run), or the unmerged parts"
             )
         return self.origin
 

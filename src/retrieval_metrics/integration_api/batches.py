@@ -509,4 +509,5 @@ def _count_issues(columns: Mapping[str, Any]) -> Counts:
     counts["no_relevant"] = int((is_judged & np.logical_not(has_relevant)).sum())
     counts["duplicates"] = int(columns["n_duplicates"].sum())
     counts["ties"] = int(columns["is_tied"].sum())
+    counts["longest_ranking"] = int(columns["n_retrieved"][is_judged].max(initial=0))
     return cast("Counts", counts)

@@ -96,7 +96,7 @@ def test_stages_are_compared_and_printed() -> None:
     text = str(stages)
     assert text.startswith(str(stages.last))
     header, *rows, note, ideal_note = text.removeprefix(str(stages.last)).strip().splitlines()
-    assert header.split() == ["after", "mrr", "recall@3", "mrr", "at", "most"]
+    assert header.split() == ["stage", "mrr", "recall@3", "mrr", "ceiling"]
     assert note == "first-stage retrievers (no losses attributed): retriever"
     assert ideal_note == "ceiling: the stage's documents in the best order"
     assert [row.split()[0] for row in rows] == ["retriever", "ranker"]
@@ -158,7 +158,7 @@ def test_a_question_that_does_not_reach_a_stage_is_left_out_of_it(evaluate: Eval
         assert (stages[name].means, stages[name].n) == (core.means, core.n)
         assert stages[name].counts["queries"] == len(qrels)
     assert "no query reached empty retriever" in str(stages)
-    assert str(stages).splitlines()[-7].split()[:2] == ["after", "n"]
+    assert str(stages).splitlines()[-7].split()[:2] == ["stage", "n"]
 
 
 @both

@@ -32,7 +32,7 @@ def test_ids_grades_and_groups_are_judged_side_by_side() -> None:
 
 def test_a_failing_query_is_reported_and_not_fatal() -> None:
     answers = ANSWERS | {"how?": ConnectionError("no index")}
-    with pytest.warns(rm.RetrievalWarning, match="failed for 1 of them, for example 'how\\?': ConnectionError: no"):
+    with pytest.warns(rm.RetrievalWarning, match="failed on 1 of .*'how\\?': ConnectionError: no"):
         result = evaluate_retriever(Prepared(answers=answers), ROWS, "mrr")
     assert result.per_query["mrr"] == {"why?": 1.0, "how?": 0.0, "when?": 1.0}
     assert (result.counts["failed"], list(result.errors)) == (1, ["how?"])

@@ -359,7 +359,7 @@ def evaluator_of(retriever: Prepared, name: str = "mrr", **arguments: Any) -> Re
 
 
 def test_one_node_without_the_key_is_one_failed_query() -> None:
-    with pytest.warns(rm.RetrievalWarning, match="failed for 1 of them"):
+    with pytest.warns(rm.RetrievalWarning, match="failed on 1 of"):
         result = evaluator_of(paged(without=7), match="metadata:page").evaluate_dataset(ROWS)
     assert list(result.errors) == ["query 7"]
     assert "has a value for match='metadata:page'" in str(result[7].error)

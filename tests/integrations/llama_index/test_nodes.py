@@ -76,7 +76,7 @@ def test_leaves_whose_offsets_are_those_in_their_parent_are_found_in_the_source(
 @pytest.mark.filterwarnings("ignore:no retrieved document is judged:retrieval_metrics.RetrievalWarning")
 def test_without_the_source_the_place_of_such_leaves_is_unknown_counted_and_warned_of() -> None:
     nodes = {f"query {number}": node for number, node in enumerate(leaves())}
-    with pytest.warns(rm.RetrievalWarning, match=f"place of {len(nodes)} retrieved items is unknown"):
+    with pytest.warns(rm.RetrievalWarning, match=f"{len(nodes)} results could not be located"):
         result = evaluate_chunks(nodes)
     assert (result.means["recall@1"], result.counts["unlocated"]) == (0, len(nodes))
 
@@ -124,7 +124,7 @@ def test_after_chained_parsers_only_the_chunk_that_holds_a_fact_is_a_hit(counts:
         with pytest.warns(rm.RetrievalWarning) as caught:
             result = blind.evaluate_dataset(spans).evaluation
         assert result.counts["unlocated"] == sum(map(len, answers.values()))
-        assert f"{result.counts['unlocated']} result" in str(caught[0].message)
+        assert f"{result.counts['unlocated']:,} result" in str(caught[0].message)
 
 
 def test_a_text_that_was_cut_keeps_offsets_that_are_not_believed() -> None:
@@ -141,7 +141,7 @@ def test_a_text_that_was_cut_keeps_offsets_that_are_not_believed() -> None:
         with pytest.warns(rm.RetrievalWarning) as caught:
             result = ours.evaluate_dataset(qrels).evaluation
         assert (
-            any("1 with offsets that do not fit their text" in str(warning.message) for warning in caught) == unplaced
+            any("1 with offsets that contradict their text" in str(warning.message) for warning in caught) == unplaced
         )
         assert result.means["recall@1"] == 0
         assert (result.counts["invalid_offsets"], result.counts["unlocated"]) == (1, unplaced)
@@ -207,7 +207,7 @@ def test_the_chunk_that_holds_a_span_is_found_and_no_other(name: str) -> None:
         distant = [chunk for chunk in elsewhere if not shares_sentence(chunk, inside)]
         for other in distant[:3]:
             assert recall(other, span, sources) == 0
-            with pytest.warns(rm.RetrievalWarning, match="place of 1 retrieved items is unknown"):
+            with pytest.warns(rm.RetrievalWarning, match="1 result could not be located"):
                 assert recall(other, span, None) == 0, "offsets that are wrong were believed"
 
 

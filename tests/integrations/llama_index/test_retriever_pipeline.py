@@ -158,7 +158,7 @@ def test_a_service_that_fails_is_in_the_errors_and_what_it_takes_is_limited(clie
             return await super()._aretrieve(query_bundle)
 
     ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Fails(client))
-    with pytest.warns(rm.RetrievalWarning, match="failed for 1 of them"):
+    with pytest.warns(rm.RetrievalWarning, match="failed on 1 of"):
         result = ours.evaluate_dataset(ROWS, timeout=1.5, retries=1)
     assert {query: type(error) for query, error in result.errors.items()} == {ROWS[0][0]: TimeoutError}
     assert result.means["mrr"] == 7 / 8

@@ -139,7 +139,7 @@ def test_a_stage_is_what_it_was_before_the_next_changed_the_nodes_in_place() -> 
 def test_stages_of_a_query_that_fails_found_nothing() -> None:
     answers: dict[str, Any] = ANSWERS | {ROWS[1][0]: ConnectionError("no index")}
     ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared(answers))
-    with pytest.warns(rm.RetrievalWarning, match="failed for 1"):
+    with pytest.warns(rm.RetrievalWarning, match="failed on 1"):
         result = ours.evaluate_dataset(ROWS, stages=True)
     assert dict(result.stages["retrieved"].means) == result.means
 

@@ -49,7 +49,7 @@ def test_a_score_has_its_reason_and_what_is_undefined_a_label() -> None:
     (case,) = evaluate_task(lambda _: ["d3"], relevant=[]).cases
     assert not case.scores
     assert case.labels["mrr"].value == "undefined"
-    assert str(case.labels["mrr"].reason).startswith("undefined, excluded from the mean: no relevant")
+    assert str(case.labels["mrr"].reason).startswith("undefined, excluded from the mean: no relevant document")
 
 
 @pytest.mark.parametrize(

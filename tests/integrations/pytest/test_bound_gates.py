@@ -147,7 +147,7 @@ class TestCeilings:
         [
             (
                 {"run": SAFE | {"q3": ["secret", "a3"]}, "at_most": {"leak@5": 0}},
-                "leak@5 above ceiling: 1 of 26 queries; up to 17.0% of new ones .*; at most 0% are",
+                "leak@5 above ceiling: 1 of 26 queries, one-sided 95% upper bound 17.0%; limit 0%",
             ),
             (
                 {"qrels": {"q0": ["a0"]}, "at_most": {"leak@5": 0}},

@@ -27,11 +27,18 @@ def test_a_metric_that_raised_scores_0_and_is_counted() -> None:
     assert evaluation.means["mrr"] == pytest.approx(1 / 3)
     assert evaluation.n["mrr"] == 3
     present_issues = {key: number for key, number in evaluation.counts.items() if number}
-    assert present_issues == {"queries": 4, "scored": 3, "missing": 2, "failed": 1, "no_relevant": 1}
+    assert present_issues == {
+        "queries": 4,
+        "scored": 3,
+        "missing": 2,
+        "failed": 1,
+        "no_relevant": 1,
+        "longest_ranking": 1,
+    }
     assert str(evaluation).splitlines()[3:] == [
         "4 queries",
-        "1 with nothing retrieved, scored 0",
-        "1 for which the retriever failed, scored 0",
+        "1 query with no results, scored 0",
+        "1 query on which the retriever failed, scored 0",
         "1 query without relevant documents: undefined, excluded from the means",
         "CIs from fewer than 4 queries are uninformative",
     ]

@@ -88,5 +88,5 @@ def test_an_address_joins_a_cluster() -> None:
         "metric   mean          95% CI    n",
         "mrr     0.833  [0.759, 0.892]  120",  # 100 / 120
         "120 queries",
-        "20 with nothing retrieved, scored 0",
+        "20 queries with no results, scored 0",
     ]
