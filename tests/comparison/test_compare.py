@@ -109,7 +109,7 @@ def test_options_are_refused_before_anything_is_evaluated(
 ) -> None:
     evaluation = rm.evaluate(RUN, RUN, "mrr")
     with pytest.raises(error, match=message):
-        rm.compare(RUN, {"a": {"q": "never"}, "b": {"q": "never"}}, "mrr", **options)  # type: ignore[dict-item]  # never read
+        rm.compare(RUN, {"a": {"q": "never"}, "b": {"q": "never"}}, "mrr", **options)
     with pytest.raises(error, match=message):
         rm.compare({"a": evaluation, "b": evaluation}, **options)
 

@@ -162,7 +162,7 @@ def test_a_notebook_and_a_frame_show_the_questions() -> None:
     questions = rm.EvaluationSet.from_dataset(rows)
     frame = questions.to_pandas()
     assert list(frame.columns) == ["text", "relevant", "source", "answer"]
-    assert frame.loc["q0"].to_list() == ["why 0?", 2, "a.md", "because"]
+    assert list(frame.loc["q0"]) == ["why 0?", 2, "a.md", "because"]
     assert len(frame) == 12
     shown = questions._repr_html_()
     assert "why 9?" in shown

@@ -16,7 +16,7 @@ import pytest
 import retrieval_metrics as rm
 from corpus import topics
 from fake_models import Service, fake_models
-from retrieval_metrics.retrieval import call_policy
+from retrieval_metrics.retrieval import call_pacer, call_policy
 from scripted_model import ScriptedModel, Told
 from told_questions import (
     ANSWERS,
@@ -174,7 +174,7 @@ class RateLimitError(Exception):
 def test_a_rate_limit_is_waited_for_by_all_together(
     error: Callable[[float], Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(call_policy, "FIRST_PAUSE", 0.03)
+    monkeypatch.setattr(call_pacer, "FIRST_PAUSE", 0.03)
     model = Limited(0.1, error)
     generated = rm.generate_questions(topics(), model, 8)
     assert len(generated) == 8
@@ -356,7 +356,7 @@ def test_sixty_questions_in_spite_of_limits_errors_timeouts_and_cut_replies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(call_policy, "PAUSE", 0.0)
-    monkeypatch.setattr(call_policy, "MARGIN", 0.0)  # calls begin at intervals of what a refusal asks for, and this
+    monkeypatch.setattr(call_pacer, "MARGIN", 0.0)  # calls begin at intervals of what a refusal asks for, and this
     service = Service(ScriptedModel(), fault)
     with fake_models(service) as environment:
         client = openai.OpenAI(base_url=environment["OPENAI_BASE_URL"], api_key="none", max_retries=0)

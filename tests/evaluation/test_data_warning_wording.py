@@ -1,6 +1,7 @@
 """The warnings about data that are probably wrong are what the golden file holds."""
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import retrieval_metrics as rm
@@ -36,7 +37,11 @@ TIMEOUT = TimeoutError("slow")
 
 
 def make_empty_rankings(
-    n_empty: int, failures: dict[str, Exception], *, is_every_query_expected: bool = True, scored_zero: bool = True
+    n_empty: int,
+    failures: Mapping[str | int, Exception],
+    *,
+    is_every_query_expected: bool = True,
+    scored_zero: bool = True,
 ) -> EmptyRankings:
     return EmptyRankings(
         n_empty=n_empty,
