@@ -6,7 +6,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.evaluation import data_warning_wording as wording
-from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, UnlocatedItems
+from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, NearMissReport, UnlocatedItems
 from retrieval_metrics.evaluation.id_mismatch import (
     IdMismatch,
     IdRemedy,
@@ -17,8 +17,10 @@ from retrieval_metrics.evaluation.id_mismatch import (
     PieceMismatch,
     SpellingDifference,
 )
+from retrieval_metrics.evaluation.near_miss_remedy import IdChange
 from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
 from retrieval_metrics.matching.judged_columns import Unlocated, UnlocatedReason
+from retrieval_metrics.matching.near_misses import NearMiss
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,10 @@ def test_distances() -> None:
             MatchedAttribute("a", "metadata:file"),
             "what was retrieved has the judged id 'a': pass match='metadata:file'",
         ),
-        (SpellingDifference("A ", "a"), "'A ' and 'a' differ only in case or blanks"),
+        (
+            SpellingDifference("A ", "a ", "case", IdChange(expression="id.casefold()")),
+            ("the judged 'a ' and the retrieved 'A ' differ in case; write id.casefold() for the ids of both sides"),
+        ),
         (
             JudgedPath("a.md", "docs/a.md", "id"),
             "'a.md' is the last part of the judged id 'docs/a.md': write name.rpartition('/')[2] for each judged id",
@@ -187,4 +192,27 @@ def test_a_system_is_named_before_its_warning() -> None:
     assert wording.format_system_warning("", "is the retriever broken?") == "is the retriever broken?"
     assert wording.format_undecidable("old", "nothing was retrieved") == (
         "nothing can be decided on this data. In 'old': nothing was retrieved"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (IdChange(is_read_as_number=True), "read the ids of both sides as text, as with dtype=str in pandas"),
+        (
+            IdChange(characters=("U+200B (ZERO WIDTH SPACE)",)),
+            "remove U+200B (ZERO WIDTH SPACE) from the ids of both sides",
+        ),
+        (IdChange("run", "id.rpartition('/')[2]", "filename"), "pass match='filename'"),
+        (IdChange("judgments"), "change the ids of the judgments so that they are equal"),
+        (IdChange("run", "id.rpartition('#')[0]"), "write id.rpartition('#')[0] for the ids of the run"),
+    ],
+)
+def test_near_misses(change: IdChange, text: str) -> None:
+    example = NearMiss(0, "q1", "Café", "Cafe\u0301", "unicode_form")
+    report = NearMissReport(7, 9, {"unicode_form": 5, "blanks": 2}, example, change)
+    assert wording.format_near_misses(report) == (
+        "7 of 9 relevant documents that count as not found were retrieved for their queries under nearly the same id "
+        "(5 in Unicode form and 2 in blanks): for query 'q1', the judged 'Caf\\xe9' and the retrieved 'Cafe\\u0301' "
+        f"differ in Unicode form; {text}"
     )

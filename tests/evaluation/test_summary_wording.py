@@ -28,6 +28,7 @@ NO_ISSUES = Counts(
     unlocated=0,
     invalid_offsets=0,
     ambiguous_locations=0,
+    near_misses=0,
 )
 ALL_ISSUES = Counts(
     queries=9,
@@ -41,6 +42,7 @@ ALL_ISSUES = Counts(
     unlocated=7,
     invalid_offsets=8,
     ambiguous_locations=9,
+    near_misses=2,
 )
 MRR = rm.Metric("mrr")
 
@@ -64,6 +66,7 @@ def test_every_issue() -> None:
         "4 without a relevant document, undefined and out of the means",
         "6 in which a judged document ties with another",
         "5 repeated documents, which earn nothing",
+        "2 relevant documents were retrieved under nearly their ids and count as not found",
         "7 retrieved items whose position in a source is unknown, so no span was found in them",
         "8 retrieved items whose offsets do not fit their text or source and were ignored",
         "9 items that occur in their source more than once; a place with a judged span was used",

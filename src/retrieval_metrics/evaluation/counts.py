@@ -35,6 +35,8 @@ class Counts(TypedDict):
             by their text; those not found are unlocated too.
         ambiguous_locations: Items searched for by their text that occur in their source more than once; the place with
             a judged span was used, else the first.
+        near_misses: Relevant documents that were not found, but for whose query an id was retrieved that nearly equals
+            theirs; see `retrieval_metrics.matching.near_misses`.
     """
 
     queries: int
@@ -48,6 +50,7 @@ class Counts(TypedDict):
     unlocated: int
     invalid_offsets: int
     ambiguous_locations: int
+    near_misses: int
 
 
 def count_issues(
@@ -86,6 +89,7 @@ def count_issues(
             unlocated=0,
             invalid_offsets=0,
             ambiguous_locations=0,
+            near_misses=_count_near_misses(judged, among),
         )
     n_judged_in_run = sum(query in run for query in judged.qrels.queries)
     return Counts(
@@ -100,7 +104,18 @@ def count_issues(
         unlocated=len(judged.unlocated),
         invalid_offsets=judged.invalid_offsets,
         ambiguous_locations=judged.ambiguous_locations,
+        near_misses=_count_near_misses(judged, None),
     )
+
+
+def _count_near_misses(judged: JudgedRun, among: IntArray | None) -> int:
+    """Count the near misses that were found, of all queries or of those at some positions."""
+    if not judged.near_misses:
+        return 0
+    if among is None:
+        return len(judged.near_misses)
+    queries = {judged.qrels.queries[position] for position in among.tolist()}
+    return sum(near_miss.query in queries for near_miss in judged.near_misses.entries)
 
 
 def expects_results(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
@@ -128,6 +143,7 @@ def count_given_scores(values: FloatArray) -> Counts:
         unlocated=0,
         invalid_offsets=0,
         ambiguous_locations=0,
+        near_misses=0,
     )
 
 
