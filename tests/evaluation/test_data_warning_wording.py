@@ -57,7 +57,7 @@ def test_distances() -> None:
 @pytest.mark.parametrize(
     ("remedy", "text"),
     [
-        (None, "is the retriever broken, or are the ids of chunks compared with the ids of documents?"),
+        (None, wording.ID_MISMATCH_HINT),
         (OtherQuery("b"), "'b' is judged, but for another query: do the query ids of both mean the same questions?"),
         (
             MatchedAttribute("a", "metadata:file"),
@@ -98,7 +98,7 @@ def test_ids_that_do_not_match(remedy: IdRemedy | None, text: str) -> None:
 def test_other_mismatches() -> None:
     assert wording.format_id_mismatch(IdMismatch(["a"], [], None)) == (
         "none of the retrieved documents is judged for its query, so every metric is 0; the judgments have 'a', the "
-        "run none; is the retriever broken, or are the ids of chunks compared with the ids of documents?"
+        f"run none; {wording.ID_MISMATCH_HINT}"
     )
     assert wording.format_id_mismatch(PieceMismatch([rm.Quote("a closure")])) == (
         "none of the retrieved documents is judged for its query, so every metric is 0; do the items have the texts, "

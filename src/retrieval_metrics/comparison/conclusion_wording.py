@@ -46,6 +46,7 @@ class _SentenceKey:
     is_undecided_gain: bool
     is_sample_only: bool
     too_few_note: str
+    obstacle: str
     suffix: str
 
 
@@ -65,6 +66,7 @@ def combine_sentences(groups: Iterable[ConclusionGroup], *, with_suffix: bool = 
             is_undecided_gain=group.first.depends_on_unjudged and group.is_gain,
             is_sample_only=group.is_sample_only,
             too_few_note=_too_few_note(group),
+            obstacle=group.obstacle,
             suffix=conclusion_suffix(group.first) if with_suffix else "",
         )
         groups_by_key[key].append(group)
@@ -115,7 +117,7 @@ def _format_groups(groups: Sequence[ConclusionGroup]) -> str:
     if kind == "no_common_queries":
         return _format_no_common_query(names)
     if kind == "not_comparable":
-        return _format_not_comparable(names)
+        return _format_not_comparable(names, group.obstacle)
     if kind == "identical":
         return _format_identical(names)
     if kind == "not_significant":
@@ -131,9 +133,18 @@ def _format_no_common_query(names: _Names) -> str:
     return f"{names.pair} have no query in common {condition}"
 
 
-def _format_not_comparable(names: _Names) -> str:
+# Why systems are not comparable, apart from budgets. The warnings before the sentence name the system and the ids.
+OBSTACLES = {
+    "foreign_ids": "the ids of one match no judgment and are unknown to the others",
+    "near_misses": "ids that nearly match the judgments could change the conclusion",
+    "unlocated": "the position of the items of one is unknown",
+}
+
+
+def _format_not_comparable(names: _Names, obstacle: str) -> str:
     budgets = "their budgets" if names.has_several_metrics else "its budget"
-    reason = f"in {names.metrics}: they do not fill {budgets} alike"
+    explanation = OBSTACLES.get(obstacle, f"they do not fill {budgets} alike")
+    reason = f"in {names.metrics}: {explanation}"
     if names.has_several_others:
         return f"{names.other_systems} are not comparable with {names.system} {reason}"
     return f"{names.pair} are not comparable {reason}"

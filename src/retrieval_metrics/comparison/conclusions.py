@@ -47,7 +47,7 @@ tried would change that; "on these queries" in the sentence if a rare change tha
     | `not_significant` | the corrected p value is larger |
     | `identical` | both have the same value for every query |
     | `depends_on_unjudged` | a finding with the grades there are that others could undo |
-    | `not_comparable` | the two systems fill a budget unequally |
+    | `not_comparable` | the two systems fill a budget unequally, or ids that do not or nearly match could decide |
     | `no_common_queries` | there is no query for which the metric is defined in both |
 
     Attributes:

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.near_ids import NearIdKind
 
 NOTHING_JUDGED_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
-ID_MISMATCH_HINT = "is the retriever broken, or are the ids of chunks compared with the ids of documents?"
+ID_MISMATCH_HINT = (
+    "was the index rebuilt under new ids (judgments by quotes survive that), are ids of chunks compared with ids of "
+    "documents, or is the retriever broken?"
+)
 # Ids that are shown of each side.
 MAX_IDS = 3
 

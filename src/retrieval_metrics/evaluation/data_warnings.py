@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.counts import expects_results, find_failed_queries
 from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
+from retrieval_metrics.evaluation.near_miss_effect import mean_with_near_misses, near_misses_of
 from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
 from retrieval_metrics.evaluation.score_order import are_distances
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.near_misses import find_near_misses
+from retrieval_metrics.metrics.base.metric import as_metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -162,6 +164,16 @@ def find_near_miss_report(origin: Origin) -> NearMissReport | None:
         example=example,
         change=find_id_change(example, origin),
     )
+
+
+def find_near_misses_note(scores: Scores, metric: str, floor: float) -> str:
+    """Return the warning about near misses if the mean of a metric would reach a floor with them; else nothing."""
+    if near_misses_of(scores) is None or mean_with_near_misses(scores, as_metric(metric)) < floor:
+        return ""
+    for warning in find_data_warnings(scores):
+        if warning.kind in {"near_misses", "no_common_ids"}:
+            return warning.message
+    return ""
 
 
 # Empty rankings.

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.near_ids import NearIdKind
 
 # How many queries, and how many ids in all of them, are searched at first.
-MAX_SAMPLED_QUERIES = 200
-MAX_SAMPLED_IDS = 20_000
+MAX_SAMPLED_QUERIES = 150
+MAX_SAMPLED_IDS = 15_000
 # How many ids of each side are searched for documents that differ in the same way.
 MAX_COMPARED_IDS = 20_000
 # If documents that differ in the same way are more than this share of the near misses, ids of this form are different
@@ -46,6 +46,10 @@ MIN_SHARE_BY_KIND: Mapping[NearIdKind, float] = {
     "part": 0.05,
     "numbered_part": 0.1,
 }
+# In these, no two documents of a collection differ, whatever else is judged or retrieved.
+UNAMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset(
+    {"unicode_form", "invisible_characters", "blanks", "percent_encoding", "slashes"}
+)
 # As many ids of whole documents end in a number, a single one says nothing.
 MIN_NUMBERED_PARTS = 2
 
@@ -96,7 +100,8 @@ def find_near_misses(judged: JudgedRun, run: Mapping[Any, Any], match: str | Key
     """Return the near misses of a judged run; they are searched once and kept in it.
 
     An id is no near miss if it is judged for the query. Nor are ids that stand for different documents: where the
-    judgments or the run hold both forms, or more than a few pairs of documents that differ in the same way.
+    judgments or the run hold both forms, or more than a few pairs of documents that differ in the same way; only in
+    Unicode form, blanks and the like do no two documents differ.
 
     Args:
         judged: The judged run.
@@ -252,13 +257,14 @@ def _without_distinct_documents(candidates: Sequence[NearMiss], search: _Search,
     n_distinct = _count_distinct_pairs(retrieved) + _count_distinct_pairs(islice(judged_ids, MAX_COMPARED_IDS))
     by_kind: dict[NearIdKind, list[NearMiss]] = {}
     for candidate in candidates:
-        if candidate.judged_id in retrieved_wanted or candidate.retrieved_id in judged_ids:
+        are_both_in_use = candidate.judged_id in retrieved_wanted or candidate.retrieved_id in judged_ids
+        if are_both_in_use and candidate.kind not in UNAMBIGUOUS_KINDS:
             n_distinct[candidate.kind] += 1
         else:
             by_kind.setdefault(candidate.kind, []).append(candidate)
     accepted: list[NearMiss] = []
     for kind, near_misses in by_kind.items():
-        if n_distinct[kind] > MAX_DISTINCT_SHARE * len(near_misses):
+        if kind not in UNAMBIGUOUS_KINDS and n_distinct[kind] > MAX_DISTINCT_SHARE * len(near_misses):
             continue
         if len(near_misses) < MIN_SHARE_BY_KIND.get(kind, 0) * n_missing:
             continue
