@@ -153,6 +153,10 @@ def format_no_relevant(n_judged: int) -> str:
 
 
 CORPUS_SKIPPED = "whether ids, quotes and spans are in the corpus, and what else answers, which needs corpus="
+IDS_SKIPPED = (
+    "whether the judged documents are in the corpus, which needs their ids; for documents without ids, pass "
+    "match='source' or match='filename'"
+)
 TEXTS_SKIPPED = "the texts of the passages, because the corpus has only ids; pass texts by id"
 
 
