@@ -44,7 +44,7 @@ def test_the_same_ranking_under_ids_of_chunks_is_not_worse(n_whole: int) -> None
 
 def test_near_misses_that_cannot_change_the_sign_leave_the_conclusion() -> None:
     worse: Any = {query: ["x", "y", *documents] for query, documents in GOOD.items()}
-    runs = {"old": GOOD, "new": worse | {"q1": ["doc1.pdf "], "q2": ["doc2.pdf "]}}
+    runs = {"old": GOOD, "new": worse | {"q1": ["doc1.pdf\u200b"], "q2": ["doc2.pdf\u200b"]}}
     assert find_outcome(runs)[0] == "worse"
     assert compare(runs).conclusions.caveats
 

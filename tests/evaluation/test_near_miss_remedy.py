@@ -30,13 +30,12 @@ def find_change(judged: list[str], retrieved: Any, **options: Any) -> IdChange:
     [
         ("Café.md", "Cafe\u0301.md", IdChange(expression="unicodedata.normalize('NFC', id)")),
         ("A.md", "\uff21.md", IdChange(expression="unicodedata.normalize('NFKC', id)")),
-        ("a.md", "a.md ", IdChange(expression="' '.join(id.split())")),
+        ("a b.md", "a  b.md", IdChange(expression="' '.join(id.split())")),
         ("a.md", "A.md", IdChange(expression="id.casefold()")),
         ("a b", "a%20b", IdChange(expression="urllib.parse.unquote(id)")),
         ("b/a.md", "b\\a.md", IdChange(expression=r"id.replace('\\', '/')")),
         ("b/a.md", "B\\a.md", IdChange()),
         ("a.md", "a.md\u200b", IdChange(characters=("U+200B (ZERO WIDTH SPACE)",))),
-        ("a.md", "a.md\x01", IdChange(characters=("U+0001 (a control character)",))),
         ("007", "7", IdChange(is_read_as_number=True)),
         ("7", "7.0", IdChange(is_read_as_number=True)),
         ("a.md", "docs/a.md", IdChange("run", "id.rpartition('/')[2]")),
@@ -64,6 +63,11 @@ def test_items_are_matched_by_an_option_that_can_be_saved() -> None:
     assert find_change(["a.md"], by_path, match="source").match == "filename"
     by_part = [rm.Retrieved("a.md#1", source="a.md")]
     assert find_change(["a.md"], by_part).match == "source"
+
+
+def test_a_control_character_has_no_name() -> None:
+    change = find_spelling_change("a.md", "a.md\x01", "invisible_characters")
+    assert change == IdChange(characters=("U+0001 (a control character)",))
 
 
 def test_an_unknown_kind_has_no_change() -> None:
