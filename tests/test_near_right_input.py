@@ -23,29 +23,10 @@ import retrieval_metrics as rm
 from conformance import call_with_warnings
 from near_right_ids import NEAR_RIGHT_IDS, NearRightId, make_near_right_run
 from retrieval_metrics.cli.main import main
+from run_shapes import list_rows, with_items, with_scores
 
 Run = dict[str, list[str]]
 KINDS = tuple(dict.fromkeys(pair.kind for pair in NEAR_RIGHT_IDS))
-
-
-def list_rows(run: Run) -> list[dict[str, Any]]:
-    rows = []
-    for query, documents in run.items():
-        for rank, document in enumerate(documents, start=1):
-            rows.append({"query_id": query, "doc_id": document, "score": 10.0 - rank})
-    return rows
-
-
-def as_lists(run: Run, _: Path) -> Any:
-    return run
-
-
-def as_dicts(run: Run, _: Path) -> Any:
-    return {query: {document: -float(rank) for rank, document in enumerate(ids)} for query, ids in run.items()}
-
-
-def as_items(run: Run, _: Path) -> Any:
-    return {query: [rm.Retrieved(document) for document in documents] for query, documents in run.items()}
 
 
 def as_frame(run: Run, _: Path) -> Any:
@@ -68,9 +49,9 @@ def as_parquet(run: Run, path: Path) -> Any:
 
 
 DOORS: dict[str, Callable[[Run, Path], Any]] = {
-    "list": as_lists,
-    "dict": as_dicts,
-    "items": as_items,
+    "list": lambda run, _: run,
+    "dict": lambda run, _: with_scores(run),
+    "items": lambda run, _: with_items(run),
     "DataFrame": as_frame,
     "JSONL": as_jsonl,
     "CSV": as_csv,
@@ -81,9 +62,13 @@ DOORS: dict[str, Callable[[Run, Path], Any]] = {
 def select_kind(kind: str) -> tuple[dict[str, Any], Run, list[NearRightId]]:
     """Return the judgments and the run of one kind, beside a query that is right."""
     qrels, run = make_near_right_run()
-    pairs = {f"q{number}": pair for number, pair in enumerate(NEAR_RIGHT_IDS) if pair.kind == kind}
-    chosen = [*pairs, "found"]
-    return {query: qrels[query] for query in chosen}, {query: run[query] for query in chosen}, list(pairs.values())
+    pairs = []
+    chosen = {"found": 0}
+    for number, pair in enumerate(NEAR_RIGHT_IDS):
+        if pair.kind == kind:
+            pairs.append(pair)
+            chosen[f"q{number}"] = number
+    return {query: qrels[query] for query in chosen}, {query: run[query] for query in chosen}, pairs
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -125,7 +110,7 @@ def test_each_kind_is_said_on_the_command_line(kind: str, tmp_path: Path, capsys
 )
 def test_what_never_matches(change_query: Any, change_document: Any, error: str, door: str, tmp_path: Path) -> None:
     qrels, run = make_near_right_run()
-    changed = {change_query(query): [change_document(name) for name in documents] for query, documents in run.items()}
+    changed = {change_query(query): list(map(change_document, documents)) for query, documents in run.items()}
     given = DOORS[door](changed, tmp_path / "run")
     if error:
         with pytest.raises(ValueError, match=error):

@@ -8,9 +8,11 @@ import retrieval_metrics as rm
 from data_warning_kinds import evaluate_silently
 from retrieval_metrics.comparison.id_obstacles import find_unmeasured
 from retrieval_metrics.evaluation.data_warnings import find_near_misses_note
+from run_shapes import in_columns, with_items
 
 QRELS: Any = {f"q{number}": [f"doc{number}.pdf"] for number in range(30)}
-GOOD: Any = {f"q{number}": [f"doc{j % 30}.pdf" for j in range(number, number + 3)] for number in range(30)}
+IDS = [f"doc{number}.pdf" for number in range(30)]
+GOOD: Any = {f"q{number}": (IDS[number:] + IDS)[:3] for number in range(30)}
 
 
 def cut_into_chunks(run: Any, n_whole: int = 1) -> Any:
@@ -64,17 +66,7 @@ SHARED: Any = {query: ["x"] for query in OLD}
 SHIFTED: Any = {f"q{number}": [f"old-{(number + 1) % 30}"] for number in range(30)}
 
 
-def as_columns(run: Any) -> Any:
-    rows = [(query, document) for query, documents in run.items() for document in documents]
-    queries, documents = zip(*rows, strict=True)
-    return rm.Run.from_frame({"query": queries, "document": documents}, columns={"score": None})
-
-
-def as_items(run: Any) -> Any:
-    return {query: [rm.Retrieved(document) for document in documents] for query, documents in run.items()}
-
-
-@pytest.mark.parametrize("shape", [lambda run: run, as_columns, as_items])
+@pytest.mark.parametrize("shape", [dict, in_columns, with_items])
 @pytest.mark.parametrize(
     ("run", "outcome"),
     [

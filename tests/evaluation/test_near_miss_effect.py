@@ -7,26 +7,22 @@ import pytest
 import retrieval_metrics as rm
 from data_warning_kinds import evaluate_silently
 from retrieval_metrics.evaluation.near_miss_effect import mean_with_near_misses, measure_near_miss_effect
+from run_shapes import in_columns, with_scores
 
 QRELS: Any = {f"q{number}": [f"d{number}"] for number in range(5)}
 METRICS = [rm.Metric("mrr"), rm.Metric("recall", 2)]
 RUN: Any = {f"q{number}": ["x", f"d{number}#1", f"d{number}#2"] for number in range(4)} | {"q4": ["d4"]}
-SCORED: Any = {query: {document: -float(rank) for rank, document in enumerate(ids)} for query, ids in RUN.items()}
-ITEMS: Any = {query: [rm.Retrieved("c", source=document) for document in ids] for query, ids in RUN.items()}
-
-
-def as_columns(run: Any) -> Any:
-    rows = [(query, document, score) for query, scores in run.items() for document, score in scores.items()]
-    queries, documents, scores = zip(*rows, strict=True)
-    return rm.Run.from_frame({"query": queries, "document": documents, "score": scores})
+ITEMS: Any = {}
+for _query, _ids in RUN.items():
+    ITEMS[_query] = [rm.Retrieved("c", source=document) for document in _ids]
 
 
 @pytest.mark.parametrize(
     ("run", "options"),
     [
         (RUN, {}),
-        (SCORED, {}),
-        (as_columns(SCORED), {}),
+        (with_scores(RUN), {}),
+        (in_columns(RUN), {}),
         (ITEMS, {"match": "source"}),
         (ITEMS, {"match": rm.Matching(by="source", deduplicate=True)}),
         ({**RUN, "q0": []} | {"q0": ["x", "d0#1"]}, {}),

@@ -12,6 +12,7 @@ from data_warning_kinds import find_kinds, find_origin
 from retrieval_metrics.matching import near_misses
 from retrieval_metrics.matching.near_ids import NearIdKind
 from retrieval_metrics.matching.near_misses import NO_NEAR_MISSES, NearMisses, find_near_misses
+from run_shapes import in_columns, with_items, with_scores
 
 IDS = [f"Café {number:03d}.md" for number in range(20)]
 QRELS: Any = {f"q{number}": [document] for number, document in enumerate(IDS)}
@@ -60,21 +61,7 @@ def test_one_of_a_hundred_ids_that_matches_hides_nothing() -> None:
     assert (len(found), found.n_missing) == (99, 99)
 
 
-def as_scored(run: Any) -> Any:
-    return {query: {document: -float(rank) for rank, document in enumerate(ids)} for query, ids in run.items()}
-
-
-def as_columns(run: Any) -> Any:
-    rows = [(query, document) for query, ids in run.items() for document in ids]
-    queries, documents = zip(*rows, strict=True)
-    return rm.Run.from_frame({"query": queries, "document": documents}, columns={"score": None})
-
-
-def as_items(run: Any) -> Any:
-    return {query: [rm.Retrieved(document) for document in ids] for query, ids in run.items()}
-
-
-@pytest.mark.parametrize("shape", [as_scored, as_columns, as_items])
+@pytest.mark.parametrize("shape", [with_scores, in_columns, with_items])
 def test_every_shape_of_run_is_searched_alike(shape: Callable[[Any], Any]) -> None:
     run = change_some(CHANGES["part"])
     assert search(QRELS, shape(run)) == search(QRELS, run)
@@ -102,7 +89,7 @@ def test_a_large_run_is_sampled_first_and_then_searched_whole(monkeypatch: pytes
     monkeypatch.setattr(near_misses, "MAX_SAMPLED_QUERIES", 4)
     monkeypatch.setattr(near_misses, "MAX_SAMPLED_IDS", 8)
     assert len(search(QRELS, change_some(CHANGES["blanks"]))) == 6
-    assert len(search(QRELS, as_columns(change_some(CHANGES["part"])))) == 6
+    assert len(search(QRELS, in_columns(change_some(CHANGES["part"])))) == 6
 
 
 def test_a_run_on_disk_is_searched(tmp_path: Any) -> None:
