@@ -96,6 +96,8 @@ def test_each_kind_is_said_on_the_command_line(kind: str, tmp_path: Path, capsys
     output = capsys.readouterr()
     assert f"{len(pairs)} of {len(pairs)} relevant documents" in output.err
     assert f"{len(pairs)} relevant documents were retrieved under nearly their ids" in output.out
+    python_words = ["id.", "unicodedata", "urllib", "dtype", "join"]
+    assert [word for word in python_words if word in output.err] == []
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -71,6 +71,11 @@ REMEDIES = tuple(
         (r"pass \{id: -distance\}, or a list of ids, best first", "write -distance as the score"),
         (r"write name\.rpartition\('/'\)\[2\] for each judged id", "cut off the rest"),
         (r"(a part of .* is a judged id): .*", r"\1: cut off the rest"),
+        (
+            r"write (?:id\.|' '\.join|unicodedata\.|urllib\.).* for the ids of (both sides|the \w+)",
+            r"change the ids of \1",
+        ),
+        (r"(read the ids of both sides as text), as with dtype=str in pandas", r"\1"),
         (r"the texts by source or the documents of the framework", "what they were cut from"),
         (r"; use one from evaluate\(qrels, run\), or the parts of a merged one", ""),
         (r"; add them: evaluate\(\.\.\.\)\.with_scores\(\.\.\.\)", ", and stand in saved results"),
