@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 import pytest
 
 import retrieval_metrics as rm
+from near_right_ids import NEAR_RIGHT_IDS, make_near_right_run
 
 T = TypeVar("T")
 
@@ -267,6 +268,17 @@ class EvaluationConformance(Conformance):
             assert all(warning_text.count(f"'{name}'") == 1 for name in ("d1", "d2", "x", "y"))
             with pytest.raises(ValueError, match="no system retrieved a judged document"):
                 rm.compare({"one": evaluation, "other": evaluation})
+
+    def test_ids_that_nearly_match_are_counted_and_said(self) -> None:
+        if self.only_values:
+            pytest.skip("the host hands back values alone")
+        qrels, run = make_near_right_run()
+        (_, evaluation), warning_text = call_with_warnings(lambda: self.results(qrels, run, ["mrr"]))
+        assert evaluation is not None
+        assert evaluation.means["mrr"] == 1 / (len(NEAR_RIGHT_IDS) + 1)
+        if self.keeps_its_run:
+            assert evaluation.counts["near_misses"] == len(NEAR_RIGHT_IDS)
+            assert f"{len(NEAR_RIGHT_IDS)} of {len(NEAR_RIGHT_IDS)} relevant documents that count as" in warning_text
 
 
 Items: TypeAlias = Mapping[str, Sequence[rm.Retrieved]]

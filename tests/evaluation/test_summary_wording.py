@@ -30,6 +30,7 @@ NO_ISSUES = Counts(
     invalid_offsets=0,
     ambiguous_locations=0,
     longest_ranking=0,
+    near_misses=0,
 )
 ALL_ISSUES = Counts(
     queries=9,
@@ -44,6 +45,7 @@ ALL_ISSUES = Counts(
     invalid_offsets=8,
     ambiguous_locations=9,
     longest_ranking=10,
+    near_misses=2,
 )
 MRR = rm.Metric("mrr")
 GOLDEN = Path(__file__).parent / "golden" / "summary_wording.txt"

@@ -17,6 +17,7 @@ from retrieval_metrics.comparison.common_ground_wording import common_ground_not
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.comparison_wording import judged_coverage_note
 from retrieval_metrics.comparison.difference import Differences
+from retrieval_metrics.comparison.id_obstacles import mark_id_obstacles
 from retrieval_metrics.comparison.judged_coverage import measure_judged_coverage
 from retrieval_metrics.comparison.paired_values import PairedValues
 from retrieval_metrics.comparison.tests_of_pairs import (
@@ -145,6 +146,7 @@ def compare_scores(
     )
     if looks > 1:
         differences = _correct_for_looks(differences, looks)
+    differences = mark_id_obstacles(differences, scores, ranking_metrics)
     bounds = None
     if unjudged == "bounds":
         bounds = bound_unjudged(

@@ -37,6 +37,8 @@ class Counts(TypedDict):
             a judged span was used, else the first.
         longest_ranking: The number of results of the longest ranking of a judged query. Metrics with a larger k see no
             more than that; 0 if nothing was retrieved or the rankings are unknown.
+        near_misses: Relevant documents that were not found, but for whose query an id was retrieved that nearly equals
+            theirs; see `retrieval_metrics.matching.near_misses`.
     """
 
     queries: int
@@ -51,6 +53,7 @@ class Counts(TypedDict):
     invalid_offsets: int
     ambiguous_locations: int
     longest_ranking: int
+    near_misses: int
 
 
 def count_issues(
@@ -90,6 +93,7 @@ def count_issues(
             invalid_offsets=0,
             ambiguous_locations=0,
             longest_ranking=int(judged.n_retrieved[among].max(initial=0)),
+            near_misses=_count_near_misses(judged, among),
         )
     n_judged_in_run = sum(query in run for query in judged.qrels.queries)
     return Counts(
@@ -105,7 +109,18 @@ def count_issues(
         invalid_offsets=judged.invalid_offsets,
         ambiguous_locations=judged.ambiguous_locations,
         longest_ranking=int(judged.n_retrieved.max(initial=0)),
+        near_misses=_count_near_misses(judged, None),
     )
+
+
+def _count_near_misses(judged: JudgedRun, among: IntArray | None) -> int:
+    """Count the near misses that were found, of all queries or of those at some positions."""
+    if not judged.near_misses:
+        return 0
+    if among is None:
+        return len(judged.near_misses)
+    queries = {judged.qrels.queries[position] for position in among.tolist()}
+    return sum(near_miss.query in queries for near_miss in judged.near_misses.entries)
 
 
 def expects_results(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
@@ -134,6 +149,7 @@ def count_given_scores(values: FloatArray) -> Counts:
         invalid_offsets=0,
         ambiguous_locations=0,
         longest_ranking=0,
+        near_misses=0,
     )
 
 

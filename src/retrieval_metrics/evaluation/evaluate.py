@@ -56,7 +56,8 @@ def evaluate(
         rules: The rules for cases that libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
             `"haystack"`, `"ragas"`, `"autorag"`, `"mlflow"`, or your own `Rules`.
         match: What an id of the judgments is compared with, if the rankings hold `Retrieved`: `"id"`, `"source"`,
-            `"metadata:<name>"`, a callable from `Retrieved` to its id, or a `Matching` with more options.
+            `"filename"` (the last part of the source), `"metadata:<name>"`, a callable from `Retrieved` to its id, or a
+            `Matching` with more options.
         ties: Equal scores are ordered by document id, descending (`"docid"`), stay in the order of the mapping
             (`"input"`), or the value is the mean over all orders of equal scores (`"expected"`), with the smallest and
             the largest value beside it; None takes the rule of the rule set.
@@ -66,9 +67,9 @@ def evaluate(
             independent. None treats every query as independent.
         unjudged: Documents without a judgment count as not relevant (`"nonrelevant"`), or are removed from the rankings
             (`"condensed"`); None takes the rule of the rule set. `compare` also takes `"bounds"`.
-        documents: The documents that chunks were cut from, if a `Span` is judged: texts by source, `Retrieved` with
-            texts, or documents of an installed host. Each chunk is then found in its document by its text, whatever
-            its offsets say. None takes the sources that an `EvaluationSet` keeps.
+        documents: The documents that chunks were cut from: texts by source, `Retrieved` with texts, or documents of an
+            installed host. If a `Span` is judged, each chunk is found in its document by its text, whatever its offsets
+            say. What is judged but not among them is an error. None takes the sources that an `EvaluationSet` keeps.
 
     Returns:
         The values per query, their means, and the numbers of missing, repeated, tied and undefined ones.

@@ -110,7 +110,7 @@ def _encode_origin(origin: Origin, texts: dict[str, int], questions_like: str | 
     if not isinstance(origin.match, (str, Matching)):
         raise ValueError(
             f"match={origin.match!r} is a function, which cannot be saved, because loading a file runs no code; match "
-            "by 'source' or 'metadata:<name>', or save only the numbers: save(path, rankings=False)"
+            "by 'source', 'filename' or 'metadata:<name>', or save only the numbers: save(path, rankings=False)"
         )
     try:
         match = encode_record(origin.match, "match")

@@ -9,6 +9,7 @@ import numpy as np
 from retrieval_metrics.evaluation.counts import count_issues
 from retrieval_metrics.evaluation.scores import Origin, Scores
 from retrieval_metrics.matching.judge import judge
+from retrieval_metrics.matching.near_misses import find_near_misses
 from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
 from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
 
@@ -49,6 +50,7 @@ def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) ->
     judged = origin.judged
     run = origin.run
     qrels = judged.qrels
+    find_near_misses(judged, run, origin.match)
     columns: dict[tuple[Column, Metric], FloatArray] = {}
     for metric in metrics:
         scored = score(judged, metric, rules)

@@ -208,7 +208,10 @@ def test_names_are_ours_first_then_those_of_llama_index_then_an_error() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"match": "text_hash"}, "match must be 'id', 'source', 'metadata:<name>' or a callable, got 'text_hash'"),
+        (
+            {"match": "text_hash"},
+            "match must be 'id', 'source', 'filename', 'metadata:<name>' or a callable, got 'text_hash'",
+        ),
         ({"match": "metadata:"}, "match must be"),
         ({"node_postprocessor": []}, "node_postprocessor\n  Extra inputs are not permitted"),
         ({"metrics": [MRR(), metric("mrr")]}, "two metrics are named 'mrr'"),

@@ -18,7 +18,10 @@ from pydantic import InstanceOf
 from llama_index.evaluation.retrieval_metrics.datasets import (
     get_dataset_mode,
     make_single_question,
+    match_by_text,
     read_dataset_content,
+    warn_about_rebuilt_index,
+    was_rebuilt,
 )
 from llama_index.evaluation.retrieval_metrics.metrics import (
     RetrievalMetric,
@@ -309,7 +312,15 @@ class RetrieverEvaluator(EvaluationSetup):
             "resume": resume,
         }
         functions = self._make_functions(mode, scorer.convert if stages else None)
-        make_result = partial(scorer.score_dataset, raise_on_error=raise_on_error)
+
+        def make_result(run: RetrievedRun) -> DatasetResult:
+            final_scorer = scorer
+            judges_ids = not self._chooses_ids and (self.match if match is None else match) == "id"
+            if judges_ids and was_rebuilt(content, run):
+                warn_about_rebuilt_index()
+                final_scorer = self._make_scorer(match_by_text(content), mode, match, clusters)
+            return final_scorer.score_dataset(run, raise_on_error=raise_on_error)
+
         return PreparedRetrieval(functions, retrieve_arguments, make_result)
 
     @takes_arguments_of(_prepare_dataset)
@@ -347,7 +358,8 @@ class RetrieverEvaluator(EvaluationSetup):
             Exception: The first failure, if every query failed.
 
         Warns:
-            RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
+            RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere. If
+                no retrieved id is in the corpus of the dataset, as after an index was rebuilt, its texts are judged.
         """
         task = forward_arguments("evaluate_dataset", self._prepare_dataset, args, options)
         run = retrieve(task.functions, **task.retrieve_arguments)
