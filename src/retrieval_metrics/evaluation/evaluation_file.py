@@ -16,7 +16,7 @@ from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, writ
 from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
 from retrieval_metrics.inputs.json_codec import encode_id
 from retrieval_metrics.inputs.match_key import get_match_key
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import Matching
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Column
     from retrieval_metrics.files.saved_format import LabelMapping
     from retrieval_metrics.inputs.match_key import Key
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -219,7 +218,8 @@ def _decode_origin(
         else:
             questions = decode_questions(questions, saved_file)
     with saved_file.name_place_in_errors("questions"):
-        qrels = as_qrels(questions)
+        # The ids were checked when the evaluation was made, perhaps by other rules, such as allow="blanks".
+        qrels = questions if isinstance(questions, Qrels) else Qrels.unchecked(questions)
     with saved_file.name_place_in_errors("run"):
         run = decode_run(encoded_run, texts)
     with saved_file.name_place_in_errors("origin"):

@@ -122,6 +122,6 @@ def make_first_answer_check(
             if query in run:
                 judgments[query] = read_qrels.judgments(position)
         if judgments:
-            score_run(Qrels(judgments), run, parsed_metrics, rules, match, scale=read_qrels.largest_grade)
+            score_run(Qrels.unchecked(judgments), run, parsed_metrics, rules, match, scale=read_qrels.largest_grade)
 
     return check

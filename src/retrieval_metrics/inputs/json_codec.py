@@ -9,7 +9,8 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.judgments import NESTED_TYPES, sort_entries
+from retrieval_metrics.inputs.judgment_shapes import NESTED_TYPES, require_no_bare_value
+from retrieval_metrics.inputs.judgments import sort_entries
 from retrieval_metrics.inputs.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -168,7 +169,13 @@ def encode_id(query_or_document: QueryId) -> str | int:
 
 
 def encode_judgments(judgments: Any, where: str) -> Any:
-    """Return the judgments of a query, in any shape, as JSON: ids or objects, with or without grades, or groups."""
+    """Return the judgments of a query, in any shape, as JSON: ids or objects, with or without grades, or groups.
+
+    Raises:
+        TypeError: If they are a bare string or piece.
+        ValueError: If JSON cannot hold something.
+    """
+    require_no_bare_value(judgments, where)
     if isinstance(judgments, Mapping):
         grades = {judged: to_json_value(grade, where) for judged, grade in judgments.items()}
         if all(isinstance(judged, str) for judged in grades):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.ranking_checks import as_list
+from retrieval_metrics.inputs.ranking_checks import as_list, is_missing_id
 from retrieval_metrics.matching.budget import Lengths
 from retrieval_metrics.matching.covered_characters import CoveredCharacters
 from retrieval_metrics.matching.id_rule import IdRule
@@ -99,11 +99,11 @@ def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]
     has_any_id = False
     for query, items in rankings.items():
         item_ids: list[Any] = [key(item) for item in items]
-        n_missing = sum(item_id is None for item_id in item_ids)
+        n_missing = sum(map(is_missing_id, item_ids))
         has_any_id = has_any_id or n_missing < len(item_ids)
         if n_missing:
             queries_without_id.append(query)
-            item_ids = [MissingId() if item_id is None else item_id for item_id in item_ids]
+            item_ids = [MissingId() if is_missing_id(item_id) else item_id for item_id in item_ids]
         ids[query] = item_ids
     if not queries_without_id:
         return ids
