@@ -185,7 +185,7 @@ class Conformance:
         refuses: Cases the host cannot express, with a pattern of the error it must raise: a number that is not the
             core's must not come out.
         holds_silence: Whether the host can say that nothing was retrieved; if not, such a query is absent from its run.
-        cannot_express: Kinds of `NO_JUDGMENTS` that the host's objects cannot express, because they are no lists of ids.
+        cannot_express: Kinds of `NO_JUDGMENTS` that the host's objects cannot express, as they are no lists of ids.
     """
 
     metrics: ClassVar[tuple[str, ...]] = METRICS

@@ -28,6 +28,8 @@ class Retrieved:
         offsets_unverified: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a
             section, a page or an earlier form of the text, so they count only where the text of the source, or the
             quote beside a span, confirms them.
+        copies: Other items of the same document, which `fuse` keeps; quotes, texts, spans and metadata are looked for
+            in them as well, and they take no rank.
 
     Raises:
         TypeError: If the text is not a str, or an offset is not an int.
@@ -47,6 +49,7 @@ class Retrieved:
     metadata: Mapping[str, Any] | None = field(default=None, hash=False)
     tokens: int | None = None
     offsets_unverified: bool = field(default=False, repr=False, compare=False, kw_only=True)
+    copies: tuple[Retrieved, ...] = field(default=(), repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.text is not None and not isinstance(self.text, str):

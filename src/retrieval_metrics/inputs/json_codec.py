@@ -49,9 +49,13 @@ def to_json_value(value: Any, where: str) -> Any:
 
 def encode_item(item: Retrieved, where: str) -> dict[str, Any]:
     """Return a retrieved item as an object that leaves out unknown values."""
-    entry = {}
+    entry: dict[str, Any] = {}
     for name in ITEM_FIELDS:
         value = getattr(item, name)
+        if name == "copies":
+            if item.copies:
+                entry[name] = [encode_item(copy, where) for copy in item.copies]
+            continue
         if name == "offsets_unverified" and not (value and item.start is not None):
             continue
         if value is not None or name == "id":
@@ -68,8 +72,12 @@ def decode_item(entry: Mapping[str, Any], where: str) -> Retrieved:
         raise ValueError(f"{where}: a retrieved item needs an id, text, a whole number or null, got {entry!r}")
     if not isinstance(entry.get("metadata", {}), dict):
         raise ValueError(f"{where}: the metadata of an item must be an object, got {entry['metadata']!r}")
+    if not isinstance(entry.get("copies", []), list):
+        raise ValueError(f"{where}: the copies of an item must be a list, got {entry['copies']!r}")
+    fields_of_item = dict(entry)
+    fields_of_item["copies"] = tuple(decode_item(copy, where) for copy in entry.get("copies", ()))
     try:
-        return Retrieved(**entry)
+        return Retrieved(**fields_of_item)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from error
 

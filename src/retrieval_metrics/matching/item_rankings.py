@@ -43,7 +43,8 @@ class PieceRule(Protocol):
 
         Args:
             query: The position of the query.
-            ranking: The items with their ranks, without those that repeat an earlier one.
+            ranking: The items with their ranks, without those that repeat an earlier one; the copies of an item follow
+                it at its rank.
             hits: What to record in.
         """
 
@@ -160,8 +161,9 @@ def _judge_pieces(qrels: Qrels, rankings: ItemsByQuery, matching: Matching, leng
             repeated_ranks = [rank for rank in range(1, len(items) + 1) if rank not in distinct_ranks]
             duplicate_queries += [position] * len(repeated_ranks)
             duplicate_ranks += repeated_ranks
+        passages = _with_copies(distinct)
         for rule in rules:
-            rule.find(position, distinct, hits)
+            rule.find(position, passages, hits)
     return JudgedRun(
         qrels,
         hits.items(),
@@ -186,7 +188,8 @@ def _find_sources(rankings: ItemsByQuery) -> set[str | None]:
     """Return the sources that the items name."""
     sources: set[str | None] = set()
     for items in rankings.values():
-        sources.update(item.source for item in items)
+        for item in items:
+            sources.update(copy.source for copy in (item, *item.copies))
     return sources
 
 
@@ -201,3 +204,14 @@ def _list_distinct(items: Sequence[Retrieved]) -> list[tuple[int, Retrieved]]:
             seen.add(passage)
             distinct.append((rank, item))
     return distinct
+
+
+def _with_copies(ranking: list[tuple[int, Retrieved]]) -> list[tuple[int, Retrieved]]:
+    """Return the items with their ranks, each followed by its copies."""
+    if not any(item.copies for _, item in ranking):
+        return ranking
+    passages = []
+    for rank, item in ranking:
+        passages.append((rank, item))
+        passages.extend((rank, copy) for copy in item.copies)
+    return passages
