@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, UnlocatedItems
     from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy
+    from retrieval_metrics.evaluation.own_id_first import OwnIdFirst
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
 
@@ -26,6 +27,15 @@ NOTHING_JUDGED_FOUND = "none of the retrieved documents is judged for its query,
 ID_MISMATCH_HINT = "is the retriever broken, or are the ids of chunks compared with the ids of documents?"
 # Ids that are shown of each side.
 MAX_IDS = 3
+
+
+def format_own_id_first(own_id_first: OwnIdFirst) -> str:
+    """Return the warning that the first result of most queries is the query itself."""
+    queries = numbers.format_count(own_id_first.n_checked, "query", "queries")
+    return (
+        f"in {own_id_first.n_queries} of {queries} the first result is the query itself, such as "
+        f"{own_id_first.example!r}, which is not judged relevant; exclude='query_id' leaves it out, as BEIR and MTEB do"
+    )
 
 
 def format_system_warning(system: str, message: str) -> str:

@@ -90,6 +90,7 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
         "no_relevant": f"without a relevant document{no_relevant_treatment}",
         "ties": "in which a judged document ties with another",
         "duplicates": f"repeated documents, which {DUPLICATE_TREATMENTS[rules.duplicates]}",
+        "excluded": "documents left out of the rankings by exclude=",
         "unlocated": "retrieved items whose position in a source is unknown, so no span was found in them",
         "invalid_offsets": "retrieved items whose offsets do not fit their text or source and were ignored",
         "ambiguous_locations": "items that occur in their source more than once; a place with a judged span was used",

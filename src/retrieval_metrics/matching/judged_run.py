@@ -61,6 +61,7 @@ class JudgedRun:
         ambiguous_locations: How many items were located at one of several positions that hold their text.
         unanswered: Shape (queries,), which queries the retriever failed for or the run does not hold; None if each was
             answered, even if with an empty ranking.
+        n_excluded: Shape (queries,), how many documents were left out of the rankings; None if none were to be.
     """
 
     qrels: Qrels
@@ -77,6 +78,7 @@ class JudgedRun:
     invalid_offsets: int = 0
     ambiguous_locations: int = 0
     unanswered: BoolArray | None = None
+    n_excluded: IntArray | None = None
     # Results that several metrics of one evaluation share, by relevance threshold.
     _hits: dict[float | None, Hits] = field(init=False, default_factory=dict)
     _n_relevant: dict[float | None, FloatArray] = field(init=False, default_factory=dict)
