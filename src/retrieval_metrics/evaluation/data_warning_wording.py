@@ -38,6 +38,12 @@ def format_own_id_first(own_id_first: OwnIdFirst) -> str:
     )
 
 
+def format_chunks_in_parents(n_chunks: int) -> str:
+    """Return the warning that judged chunks were perhaps answered by documents that contain them."""
+    chunks = numbers.format_count(n_chunks, "judged chunk")
+    return f"{chunks} may be contained in the parents that were retrieved; judge by quotes, rm.Quote(...)"
+
+
 def format_system_warning(system: str, message: str) -> str:
     """Return a warning as a sentence that begins with the system, if it has a name."""
     prefix = f"{system}: " if system else ""

@@ -14,6 +14,7 @@ from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.counts import expects_results, find_failed_queries
 from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
 from retrieval_metrics.evaluation.own_id_first import find_own_id_first
+from retrieval_metrics.evaluation.parents import count_chunks_in_parents
 from retrieval_metrics.evaluation.score_order import are_distances
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
@@ -38,6 +39,7 @@ WarningKind: TypeAlias = Literal[
     "few_clusters",
     "cutoff_within_one_call",
     "own_id_first",
+    "parents",
 ]
 # Warnings that concern every number of a system; its conclusions and its report begin with them.
 SYSTEM_WIDE: tuple[WarningKind, ...] = ("swapped_arguments", "no_common_ids", "distances")
@@ -85,6 +87,9 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     own_id_first = find_own_id_first(origin)
     if own_id_first is not None:
         warnings.append(DataWarning("own_id_first", wording.format_own_id_first(own_id_first)))
+    n_hidden_chunks = count_chunks_in_parents(origin)
+    if n_hidden_chunks:
+        warnings.append(DataWarning("parents", wording.format_chunks_in_parents(n_hidden_chunks)))
     return warnings
 
 

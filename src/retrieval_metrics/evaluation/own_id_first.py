@@ -54,9 +54,9 @@ def find_own_id_first(origin: Origin) -> OwnIdFirst | None:
 def _first_rankings(run: Mapping[Any, Any], qrels: Qrels) -> Iterator[tuple[Any, Any]]:
     """Yield the first judged queries of a run for which something was retrieved."""
     if isinstance(run, Run):
-        for query, ranking in islice(run.rankings(), MAX_QUERIES):
-            if query in qrels.place and len(ranking):
-                yield query, ranking
+        for query, ranking_in_columns in islice(run.rankings(), MAX_QUERIES):
+            if query in qrels.place and len(ranking_in_columns):
+                yield query, ranking_in_columns
         return
     for query in qrels.queries[:MAX_QUERIES]:
         ranking = run.get(query)

@@ -56,6 +56,10 @@ def encode_item(item: Retrieved, where: str) -> dict[str, Any]:
             if item.copies:
                 entry[name] = [encode_item(copy, where) for copy in item.copies]
             continue
+        if name == "contains":
+            if item.contains:
+                entry[name] = list(map(encode_id, item.contains))
+            continue
         if name == "offsets_unverified" and not (value and item.start is not None):
             continue
         if value is not None or name == "id":
@@ -74,7 +78,10 @@ def decode_item(entry: Mapping[str, Any], where: str) -> Retrieved:
         raise ValueError(f"{where}: the metadata of an item must be an object, got {entry['metadata']!r}")
     if not isinstance(entry.get("copies", []), list):
         raise ValueError(f"{where}: the copies of an item must be a list, got {entry['copies']!r}")
+    if not isinstance(entry.get("contains", []), list):
+        raise ValueError(f"{where}: what an item contains must be a list of ids, got {entry['contains']!r}")
     fields_of_item = dict(entry)
+    fields_of_item["contains"] = tuple(entry.get("contains", ()))
     fields_of_item["copies"] = tuple(decode_item(copy, where) for copy in entry.get("copies", ()))
     try:
         return Retrieved(**fields_of_item)

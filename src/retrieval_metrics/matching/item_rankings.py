@@ -61,7 +61,7 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mappin
         rankings = {query: _keep_first(ids[query], items) for query, items in rankings.items()}
         ids = {query: list(dict.fromkeys(item_ids)) for query, item_ids in ids.items()}
     lengths = Lengths(qrels.queries, rankings, matching.count_tokens, calls)
-    if not qrels.has_pieces:
+    if not qrels.has_pieces and not (matching.by == "id" and _contain_judged_ids(qrels, rankings)):
         return judge_by_id(qrels, ids, TIES_AS_GIVEN, lengths)  # items are listed in rank order
     return _judge_pieces(qrels, rankings, matching, lengths)
 
@@ -182,6 +182,17 @@ def _judge_pieces(qrels: Qrels, rankings: ItemsByQuery, matching: Matching, leng
         invalid_offsets=locator.invalid_offsets,
         ambiguous_locations=locator.ambiguous_locations,
     )
+
+
+def _contain_judged_ids(qrels: Qrels, rankings: ItemsByQuery) -> bool:
+    """Return whether an item contains a judged chunk, so that one rank can hold several judged ids."""
+    for position, query in enumerate(qrels.queries):
+        contained: set[Any] = set()
+        for item in rankings.get(query, ()):
+            contained.update(item.contains)
+        if contained and not contained.isdisjoint(qrels.documents[qrels.bounds[position] : qrels.bounds[position + 1]]):
+            return True
+    return False
 
 
 def _find_sources(rankings: ItemsByQuery) -> set[str | None]:
