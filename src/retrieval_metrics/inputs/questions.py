@@ -44,8 +44,9 @@ class Questions:
         for query, text in self.queries.items():
             if not isinstance(text, str):
                 raise TypeError(f"the text of query {query!r} must be a str, got {text!r}")
-        for query, judgments in self.qrels.items():
-            require_no_bare_value(judgments, f"query {query!r}")
+        if isinstance(self.qrels, Mapping):  # judgments in columns were read before
+            for query, judgments in self.qrels.items():
+                require_no_bare_value(judgments, f"query {query!r}")
         if not (self.answers or self.conversation):
             return
         self._require_texts(self.answers, "an answer")
