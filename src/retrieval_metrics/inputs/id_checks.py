@@ -11,8 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-# The control characters of ASCII and those beside it, which no screen shows.
-CONTROL_CHARACTERS = r"[\x00-\x1f\x7f-\x9f]"
+# The control characters of ASCII and those beside it, which no screen shows; tabs and line breaks are blanks.
+CONTROL_CHARACTERS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 _CONTROL_CHARACTER = re.compile(CONTROL_CHARACTERS)
 _LAST_CONTROL_BYTE = 0x1F
 _DELETE_BYTE = 0x7F
