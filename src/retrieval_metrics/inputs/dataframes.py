@@ -140,10 +140,9 @@ class LongTable:
         import polars as pl
 
         is_empty = column.str.len_bytes() == 0
-        if is_empty.any():
+        if "blanks" not in self.allow and is_empty.any():
             self._refuse(is_empty, f"has no {role}: column {column.name!r} holds an empty text")
-        trimmed = column.str.strip_chars() if "blanks" in self.allow else column
-        has_control = trimmed.str.contains(CONTROL_CHARACTERS)
+        has_control = column.str.contains(CONTROL_CHARACTERS)
         if has_control.any():
             self._refuse(
                 has_control, f"has a {role} with a control character, in column {column.name!r}; remove it from the id"

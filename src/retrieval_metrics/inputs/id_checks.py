@@ -45,7 +45,7 @@ def describe_invalid_id(document_id: str, *, allow: Collection[str] = ()) -> str
 
     Args:
         document_id: The id.
-        allow: `"blanks"` accepts ids that begin or end with a blank.
+        allow: `"blanks"` accepts ids that are empty, or begin or end with a blank.
 
     Example:
         >>> describe_invalid_id(" d2")
@@ -53,13 +53,12 @@ def describe_invalid_id(document_id: str, *, allow: Collection[str] = ()) -> str
         >>> describe_invalid_id("d2")
     """
     stripped = document_id.strip()
-    if not document_id:
-        return "is empty; leave it out, so that a query with nothing relevant has an empty list"
-    if not stripped and "blanks" not in allow:
-        return "is blank; leave it out, so that a query with nothing relevant has an empty list"
-    control = _CONTROL_CHARACTER.search(document_id.strip("\t\r\n") if "blanks" in allow else document_id)
-    if stripped != document_id and "blanks" not in allow:
+    if stripped != document_id and stripped and "blanks" not in allow:
         return f"begins or ends with a blank; write {stripped!r} (allow='blanks' keeps it)"
+    if not stripped and "blanks" not in allow:
+        kind = "blank" if document_id else "empty"
+        return f"is {kind}; leave it out, so that a query with nothing relevant has an empty list"
+    control = _CONTROL_CHARACTER.search(document_id)
     if control is not None:
         return f"holds the control character {control.group()!r}; remove it"
     if holds_a_list(document_id):
