@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, NearMissReport, UnlocatedItems
     from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy
     from retrieval_metrics.evaluation.near_miss_remedy import IdChange
+    from retrieval_metrics.evaluation.own_id_first import OwnIdFirst
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
     from retrieval_metrics.matching.near_ids import NearIdKind
@@ -31,6 +32,21 @@ ID_MISMATCH_HINT = (
 )
 # Ids that are shown of each side.
 MAX_IDS = 3
+
+
+def format_own_id_first(own_id_first: OwnIdFirst) -> str:
+    """Return the warning that the first result of most queries is the query itself."""
+    queries = numbers.format_count(own_id_first.n_checked, "query", "queries")
+    return (
+        f"in {own_id_first.n_queries} of {queries} the first result is the query itself, such as "
+        f"{own_id_first.example!r}, which is not judged relevant; exclude='query_id' leaves it out, as BEIR and MTEB do"
+    )
+
+
+def format_chunks_in_parents(n_chunks: int) -> str:
+    """Return the warning that judged chunks were perhaps answered by documents that contain them."""
+    chunks = numbers.format_count(n_chunks, "judged chunk")
+    return f"{chunks} may be contained in the parents that were retrieved; judge by quotes, rm.Quote(...)"
 
 
 def format_system_warning(system: str, message: str) -> str:

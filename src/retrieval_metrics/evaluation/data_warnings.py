@@ -15,6 +15,8 @@ from retrieval_metrics.evaluation.counts import expects_results, find_failed_que
 from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
 from retrieval_metrics.evaluation.near_miss_effect import mean_with_near_misses, near_misses_of
 from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
+from retrieval_metrics.evaluation.own_id_first import find_own_id_first
+from retrieval_metrics.evaluation.parents import count_chunks_in_parents
 from retrieval_metrics.evaluation.score_order import are_distances
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
@@ -44,6 +46,8 @@ WarningKind: TypeAlias = Literal[
     "unlocated",
     "few_clusters",
     "cutoff_within_one_call",
+    "own_id_first",
+    "parents",
 ]
 # Warnings that concern every number of a system; its conclusions and its report begin with them.
 SYSTEM_WIDE: tuple[WarningKind, ...] = ("swapped_arguments", "no_common_ids", "near_misses", "distances")
@@ -92,6 +96,12 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     hidden_calls = find_hidden_calls(scores.metrics, origin.run)
     if hidden_calls is not None:
         warnings.append(DataWarning("cutoff_within_one_call", wording.format_hidden_calls(hidden_calls)))
+    own_id_first = find_own_id_first(origin)
+    if own_id_first is not None:
+        warnings.append(DataWarning("own_id_first", wording.format_own_id_first(own_id_first)))
+    n_hidden_chunks = count_chunks_in_parents(origin)
+    if n_hidden_chunks:
+        warnings.append(DataWarning("parents", wording.format_chunks_in_parents(n_hidden_chunks)))
     return warnings
 
 

@@ -73,7 +73,7 @@ def describe_counts(counts: Counts, rules: Rules, metrics: Sequence[Metric] = ()
 
 
 # What is counted, of issues that are not counted in queries or results.
-COUNTED_NOUNS = {"duplicates": "duplicate result", "near_misses": "relevant document"}
+COUNTED_NOUNS = {"duplicates": "duplicate result", "near_misses": "relevant document", "excluded": "document"}
 # The issues that are counted in queries.
 QUERY_ISSUES = frozenset({"missing", "failed", "unjudged_queries", "no_relevant", "ties"})
 
@@ -106,6 +106,7 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
         "ties": " in which a judged document is tied on score",
         "duplicates": f", {DUPLICATE_TREATMENTS[rules.duplicates]}",
         "near_misses": " retrieved under nearly their IDs, counted as not found",
+        "excluded": " excluded from the rankings before scoring (exclude=)",
         "unlocated": " with unknown source position, not matched against spans",
         "invalid_offsets": " whose offsets contradict their text or source; offsets ignored",
         "ambiguous_locations": (

@@ -63,6 +63,7 @@ class JudgedRun:
         unanswered: Shape (queries,), which queries the retriever failed for or the run does not hold; None if each was
             answered, even if with an empty ranking.
         near_misses: The relevant documents that were retrieved under nearly their ids; None if none were looked for.
+        n_excluded: Shape (queries,), how many documents were left out of the rankings; None if none were to be.
     """
 
     qrels: Qrels
@@ -80,6 +81,7 @@ class JudgedRun:
     ambiguous_locations: int = 0
     unanswered: BoolArray | None = None
     near_misses: NearMisses | None = None
+    n_excluded: IntArray | None = None
     # Results that several metrics of one evaluation share, by relevance threshold.
     _hits: dict[float | None, Hits] = field(init=False, default_factory=dict)
     _n_relevant: dict[float | None, FloatArray] = field(init=False, default_factory=dict)

@@ -550,3 +550,9 @@ def test_how_many_questions_a_store_gave_fewer_than_k_is_said_once() -> None:
     assert "look at more (vector_store_kwargs={...}" in str(caught[0].message)
     small = RetrieverEvaluator.from_metric_names(["mrr"], retriever=VectorIndexRetriever(index, similarity_top_k=9))
     assert small.evaluate_dataset(rows).errors == {}  # all that the store holds
+
+
+def test_nodes_to_leave_out_take_no_rank() -> None:
+    ours = evaluator(["mrr"], [node("q1"), node("n1")])
+    result = ours.evaluate_dataset([{"id": "q1", "query": "q", "relevant": ["n1"]}], exclude="query_id")
+    assert (result.evaluation.means["mrr"], result.evaluation.counts["excluded"]) == (1.0, 1)

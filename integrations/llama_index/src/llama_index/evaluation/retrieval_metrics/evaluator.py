@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from llama_index.evaluation.retrieval_metrics.retriever_pipeline import ConvertItems
     from retrieval_metrics import RetrievedRun
-    from retrieval_metrics.types import ClustersBy, Judgments, MatchBy
+    from retrieval_metrics.types import ClustersBy, Exclude, Judgments, MatchBy
 
 
 class EvaluationSetup(StockRetrieverEvaluator):
@@ -125,6 +125,7 @@ class EvaluationSetup(StockRetrieverEvaluator):
         mode: RetrievalEvalMode,
         match: MatchBy | None = None,
         clusters: ClustersBy = "source",
+        exclude: Exclude | None = None,
     ) -> NodeScorer:
         """Return what scores the retrieved nodes, after checking the questions against the settings."""
         if self._chooses_ids:
@@ -139,6 +140,7 @@ class EvaluationSetup(StockRetrieverEvaluator):
             source=self.source,
             documents=self.documents,
             clusters=clusters,
+            exclude=exclude,
         )
 
     def _make_functions(self, mode: RetrievalEvalMode, convert: ConvertItems | None = None) -> RetrieverFunctions:
@@ -296,13 +298,14 @@ class RetrieverEvaluator(EvaluationSetup):
         raise_on_error: bool = False,
         stages: bool = False,
         clusters: ClustersBy = "source",
+        exclude: Exclude | None = None,
         resume: str | PathLike[str] | None = None,
     ) -> PreparedRetrieval:
         """Check the arguments of `evaluate_dataset` before the retriever is asked."""
         content = read_dataset_content(dataset)
         questions = EvaluationSet.from_dataset(content)
         mode = get_dataset_mode(content)
-        scorer = self._make_scorer(questions, mode, match, clusters)
+        scorer = self._make_scorer(questions, mode, match, clusters, exclude)
         retrieve_arguments = scorer.retrieve_arguments | {
             "workers": workers,
             "timeout": timeout,
@@ -341,6 +344,7 @@ class RetrieverEvaluator(EvaluationSetup):
                 because nothing was retrieved, and is counted.
             stages: Also score the nodes of each retriever inside the one that is asked, before any postprocessor, and
                 after each; see `DatasetResult.stages`.
+            exclude: Nodes to leave out before scoring, as in the core's `evaluate`: `"query_id"`, or `{query: ids}`.
             clusters: The clusters of the queries, for the intervals, as in the core's `evaluate`: a mapping of query
                 ids to clusters, a function of the id, `"source"` (the document that a question comes from, if the
                 dataset has it), or None.
