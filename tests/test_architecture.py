@@ -336,12 +336,13 @@ def loaded_modules(code: str) -> set[str]:
 @pytest.mark.parametrize("call", FIRST_CALLS)
 def test_what_is_computed_and_printed_needs_numpy_alone(call: str) -> None:
     code = f"{EVALUATION}str({FIRST_CALLS[call]})"
-    new_packages = {name.partition(".")[0] for name in loaded_modules(code) - loaded_modules("import sys")}
+    new_modules = loaded_modules(code) - loaded_modules("import sys")
+    new_packages = {name.partition(".")[0] for name in new_modules}
     # numpy.random brings modules of Cython, whose names have its version.
     packages = {name for name in new_packages - sys.stdlib_module_names if "cython" not in name}
     assert packages == PACKAGES_OF_A_COMPARISON
-    # Each of these takes as long to import as a small evaluation takes.
-    assert not new_packages & {"asyncio", "decimal", "email", "fractions", "logging", "statistics", "unittest"}
+    # Each of these takes longer to import than a small evaluation takes. numpy.random, which draws resamples, needs some.
+    assert "numpy.random" in new_modules or not new_packages & {"asyncio", "decimal", "email", "fractions", "logging", "statistics", "unittest"}
 
 
 # What an evaluation or a comparison imports.

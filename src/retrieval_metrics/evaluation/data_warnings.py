@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.counts import expects_results, find_failed_queries
-from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
 from retrieval_metrics.evaluation.score_order import are_distances
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
@@ -64,9 +63,13 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     swapped = find_swapped_arguments(origin.judged, origin.run)
     if swapped is not None:
         warnings.append(DataWarning("swapped_arguments", wording.format_swapped_arguments(swapped)))
-    mismatch = find_id_mismatch(origin)
-    if mismatch is not None:
-        warnings.append(DataWarning("no_common_ids", wording.format_id_mismatch(mismatch), is_blocking=True))
+    if origin.judged.is_empty:
+        # Imported here because few evaluations need it.
+        from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
+
+        mismatch = find_id_mismatch(origin)
+        if mismatch is not None:
+            warnings.append(DataWarning("no_common_ids", wording.format_id_mismatch(mismatch), is_blocking=True))
     if are_distances(origin.judged, origin.run):
         warnings.append(DataWarning("distances", wording.format_distances()))
     empty_rankings = _find_empty_rankings(scores)
