@@ -94,6 +94,7 @@ def beta_cdf(a: float, b: float, value: float) -> float:
     return _beta_tails(a, b, value, 1 - value).lower
 
 
+@lru_cache(maxsize=256)
 def beta_quantile(a: float, b: float, probability: float) -> float:
     """Return the value below which a Beta(a, b) variable is with this probability.
 
@@ -106,6 +107,7 @@ def beta_quantile(a: float, b: float, probability: float) -> float:
     return _beta_quantile(a, b, Tails(probability, 1 - probability))
 
 
+@lru_cache(maxsize=256)
 def chi_squared_quantile(df: float, upper: float) -> float:
     """Return the value that a chi-squared variable exceeds with this probability; NaN without degrees of freedom.
 
