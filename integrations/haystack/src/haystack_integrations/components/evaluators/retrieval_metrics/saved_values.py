@@ -6,7 +6,6 @@ from math import isnan, nan
 from typing import Any, Self
 
 from retrieval_metrics import Evaluation
-from retrieval_metrics.integration_api.text import format_saved, parse_saved
 
 
 class UndefinedValue(float):
@@ -46,9 +45,14 @@ class PipelineEvaluation(Evaluation):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the file that `save` writes."""
+        # Imported here because reading files loads what every kind of result needs.
+        from retrieval_metrics.integration_api.text import format_saved
+
         return {"file": format_saved(self)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the evaluation saved by `to_dict`, equal to the last bit."""
+        from retrieval_metrics.integration_api.text import parse_saved
+
         return cls.from_evaluation(parse_saved(data["file"]))
