@@ -40,6 +40,9 @@ MIN_SCORES_FOR_NUMPY = 64
 # The length of a list from which it is searched for the judged documents, instead of these in a dict of the list.
 MIN_LENGTH_FOR_SET = 256
 
+# The number of judged documents from which a loop in C finds those in a ranking faster, in spite of its start.
+MIN_JUDGED_FOR_C_LOOP = 16
+
 # How many of the first scores are compared to guess whether a ranking is stored best first.
 N_PROBED_SCORES = 8
 
@@ -126,9 +129,11 @@ class IdFinder:
         """Find the ranks of the judged documents of a query among scored ones, ordered as the `ScoreOrder` says."""
         start = self.bounds[index]
         end = self.bounds[index + 1]
-        documents = self.documents
-        # The loop is in C, which matters where many documents are judged.
-        positions = list(compress(range(start, end), map(ranking.__contains__, documents[start:end])))
+        documents = self.documents[start:end]
+        if end - start > MIN_JUDGED_FOR_C_LOOP:
+            positions = list(compress(range(start, end), map(ranking.__contains__, documents)))
+        else:
+            positions = [position for position, document in enumerate(documents, start) if document in ranking]
         scores = list(ranking.values())
         try:
             # The sum is finite only if every score is, and summing is one pass in C.
@@ -140,7 +145,7 @@ class IdFinder:
             require_finite_scores(ranking, self.queries[index])
         if not positions:
             return
-        found_scores = [ranking[documents[position]] for position in positions]
+        found_scores = [ranking[documents[position - start]] for position in positions]
         ascending = _sort_ascending(scores, total)
         if ascending[-1] > MAX_EXACT_INTEGER or ascending[0] < -MAX_EXACT_INTEGER:
             ascending = list(map(float, ascending))
