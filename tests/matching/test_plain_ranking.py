@@ -73,8 +73,8 @@ def test_functions_of_gains_have_the_values_of_evaluate_to_the_bit(
         judged = {**listed, **{f"m{number}": gain for number, gain in enumerate(others)}}
         names = [f"{name}{suffix}" for name in ("ndcg", "map", "recall", "full_recall", "f1")]
         values = [rm.ndcg(gains, k=k, ideal=ideal)]
-        for function in (rm.average_precision, rm.recall, rm.metrics.full_recall, rm.f1):
-            values.append(function(gains, k=k, n_relevant=len(ideal)))
+        for of_relevant in (rm.average_precision, rm.recall, rm.metrics.full_recall, rm.f1):
+            values.append(of_relevant(gains, k=k, n_relevant=len(ideal)))
         assert list(map(repr, values)) == score_generally(names, judged, retrieved)
 
     judged = listed if relevant else {**listed, "m": 1}

@@ -1,7 +1,7 @@
 """Import the public names of a package when they are first used, as the Scientific Python project advises (SPEC 1).
 
 The names of such a package or module are listed once, in the stub beside it, a `.pyi` file that type checkers and
-editors read too. It has one line for each name: `from module import name as name`, or `from .module`.
+editors read too. It has one line for each name: `from module import name as name`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def lazy_module(
         module = module_by_name[name]
         # A name that the stub imports from the owner itself is one of its modules.
         with _IMPORT_LOCK:
-            value = import_module(f"{owner}.{name}") if module == owner else getattr(import_module(module, owner), name)
+            value = import_module(f"{owner}.{name}") if module == owner else getattr(import_module(module), name)
         setattr(sys.modules[owner], name, value)
         return value
 
