@@ -8,7 +8,6 @@ Code that imports pytrec_eval runs with this module in its place:
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import replace
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.ids import IdFinder
@@ -243,7 +243,7 @@ supported_nicknames: dict[str, set[str]] = {
     ALL_MEASURES: set(ORDER),
 }
 
-_MEASURE_WITH_PARAMETERS = re.compile(r"(?P<measure>.+?)[._](?P<values>[0-9]*\.?[0-9]+(?:,[0-9]*\.?[0-9]+)*)")
+_MEASURE_WITH_PARAMETERS = lazy_pattern(r"(?P<measure>.+?)[._](?P<values>[0-9]*\.?[0-9]+(?:,[0-9]*\.?[0-9]+)*)")
 
 
 def parse_measures(measures: Iterable[str], order: Sequence[str] = ORDER) -> dict[str, tuple[float, ...]]:

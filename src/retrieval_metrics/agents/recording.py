@@ -7,8 +7,6 @@ from contextvars import ContextVar
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.agents.read_traces import read_traces
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
@@ -106,4 +104,7 @@ class TraceRecording:
         """
         if not self.spans:
             raise ValueError("nothing was recorded: nothing ran inside record(), or its callbacks were not passed on")
+        # Imported here so that an integration loads it only where something was recorded.
+        from retrieval_metrics.agents.read_traces import read_traces
+
         return read_traces(list(self.spans), query="metadata.question", **self._settings)

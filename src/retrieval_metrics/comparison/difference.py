@@ -13,7 +13,7 @@ import numpy as np
 from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.comparison.comparison_wording import largest_changes_note
-from retrieval_metrics.files.saved_records import register_record
+from retrieval_metrics.files.record_classes import register_record
 from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table

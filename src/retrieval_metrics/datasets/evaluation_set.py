@@ -18,7 +18,6 @@ from retrieval_metrics.datasets.export import (
     pydantic_evals_cases,
     ragas_rows,
 )
-from retrieval_metrics.datasets.lint import lint
 from retrieval_metrics.datasets.merge_and_split import merge_sets, select_queries, split_queries
 from retrieval_metrics.datasets.sample import Sample, draw
 from retrieval_metrics.inputs.conversations import texts_with_conversation
@@ -474,6 +473,9 @@ class EvaluationSet(Questions):
             >>> lint.fixed().queries
             {'q1': 'Who may open the vault at night?'}
         """
+        # Imported here because few programs that read questions check them.
+        from retrieval_metrics.datasets.lint import lint
+
         return lint(self, corpus, runs, metric=metric, difference=difference, match=match, show_progress=show_progress)
 
     def save(

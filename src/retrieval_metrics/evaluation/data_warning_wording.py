@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.evaluation.id_mismatch import (
-    IdWithin,
-    JudgedPath,
-    MatchedAttribute,
-    OtherQuery,
-    PieceMismatch,
-    SpellingDifference,
-)
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, NearMissReport, UnlocatedItems
-    from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy
+    from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy, PieceMismatch
     from retrieval_metrics.evaluation.near_miss_remedy import IdChange
     from retrieval_metrics.evaluation.own_id_first import OwnIdFirst
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
@@ -86,6 +78,9 @@ def format_distances() -> str:
 
 def format_id_mismatch(mismatch: IdMismatch | PieceMismatch) -> str:
     """Return that no retrieved document is judged, the ids of both sides, and what would make them match."""
+    # Imported here because few evaluations need it.
+    from retrieval_metrics.evaluation.id_mismatch import PieceMismatch
+
     if isinstance(mismatch, PieceMismatch):
         return (
             f"{NOTHING_JUDGED_FOUND}. Check that results have the texts, sources and offsets that the judgments need, "
@@ -104,6 +99,14 @@ def _list_ids(ids: Sequence[Any]) -> str:
 
 
 def _format_id_remedy(remedy: IdRemedy) -> str:
+    from retrieval_metrics.evaluation.id_mismatch import (
+        IdWithin,
+        JudgedPath,
+        MatchedAttribute,
+        OtherQuery,
+        SpellingDifference,
+    )
+
     match remedy:
         case OtherQuery(document):
             return f"{document!r} is judged, but for another query; check that query IDs agree"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.counts import expects_results, find_failed_queries
-from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
 from retrieval_metrics.evaluation.near_miss_effect import mean_with_near_misses, near_misses_of
 from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
 from retrieval_metrics.evaluation.own_id_first import find_own_id_first
@@ -76,7 +75,12 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     swapped = find_swapped_arguments(origin.judged, origin.run)
     if swapped is not None:
         warnings.append(DataWarning("swapped_arguments", wording.format_swapped_arguments(swapped)))
-    mismatch = find_id_mismatch(origin)
+    mismatch = None
+    if origin.judged.is_empty:
+        # Imported here because few evaluations need it.
+        from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
+
+        mismatch = find_id_mismatch(origin)
     if mismatch is not None:
         warnings.append(DataWarning("no_common_ids", wording.format_id_mismatch(mismatch), is_blocking=True))
     else:

@@ -8,7 +8,6 @@ from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.score_run import score_run
-from retrieval_metrics.evaluation.summary import prepare_summary
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.exclusion import as_exclusion
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -111,5 +110,4 @@ def evaluate(
         scores = scores.clustered(found_clusters)
     for data_warning in find_data_warnings(scores):
         warn(data_warning.message)
-    prepare_summary(scores)
     return Evaluation(scores)

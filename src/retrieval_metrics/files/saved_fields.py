@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from retrieval_metrics.files.record_classes import register_record
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
-from retrieval_metrics.files.saved_records import decode_record, encode_record, register_record
+from retrieval_metrics.files.saved_records import decode_record, encode_record
 from retrieval_metrics.reports.tables import Printed
 
 if TYPE_CHECKING:

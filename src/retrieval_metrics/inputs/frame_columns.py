@@ -76,6 +76,9 @@ def _to_series(name: str, column: Any, source: str) -> pl.Series:
 
     if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
         raise TypeError(f"column {name!r} of {source} must be a list or an array of values, got {column!r}")
+    if getattr(getattr(column, "dtype", None), "storage", None) == "pyarrow":
+        # Texts that pandas keeps as Arrow does are shared; as Python objects each would be copied.
+        return pl.Series(name, column.array.__arrow_array__(), pl.String)
     values = column.to_numpy() if hasattr(column, "to_numpy") else column
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
     try:
@@ -94,8 +97,11 @@ def _replace_missing(column: Any, values: Any) -> list[Any]:
     """Return values with None for each missing one: pandas has several missing values, polars knows only None."""
     if not hasattr(column, "isna"):
         return list(values)
+    missing = column.isna()
+    if not missing.any():
+        return list(values)
     replaced = []
-    for value, is_missing in zip(values, column.isna(), strict=True):
+    for value, is_missing in zip(values, missing.tolist(), strict=True):
         replaced.append(None if is_missing else value)
     return replaced
 

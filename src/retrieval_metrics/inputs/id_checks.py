@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from ast import literal_eval
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from retrieval_metrics._internal.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
 # The control characters of ASCII and those beside it, which no screen shows; tabs and line breaks are blanks.
 CONTROL_CHARACTERS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
-_CONTROL_CHARACTER = re.compile(CONTROL_CHARACTERS)
+_CONTROL_CHARACTER = lazy_pattern(CONTROL_CHARACTERS)
 _LAST_CONTROL_BYTE = 0x1F
 _DELETE_BYTE = 0x7F
 # The brackets around a list, a tuple, and a dict or a set.

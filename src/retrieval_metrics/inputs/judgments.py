@@ -115,6 +115,10 @@ def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
                 f"of groups, got {type(judgments).__name__}"
             )
         judgments = judgments.tolist()
+    if set(map(type, judgments)) == {str}:  # much cheaper than asking each entry for what it is
+        if isinstance(judgments, (set, frozenset)):
+            judgments = sorted(judgments)
+        return dict.fromkeys(judgments, 1.0)
     if isinstance(judgments, (set, frozenset)):
         judgments = sort_entries(judgments)
     if any(isinstance(entry, NESTED_TYPES) for entry in judgments):

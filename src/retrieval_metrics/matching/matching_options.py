@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
-from retrieval_metrics.files.saved_records import register_record
+from retrieval_metrics.files.record_classes import register_record
 from retrieval_metrics.inputs.match_key import get_match_key
 
 if TYPE_CHECKING:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from unicodedata import normalize
 from urllib.parse import unquote
 
+from retrieval_metrics._internal.patterns import lazy_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -26,22 +28,22 @@ NearIdKind: TypeAlias = Literal[
 ]
 
 # Soft hyphens, zero-width characters, marks of direction, byte order marks and control characters other than blanks.
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\x00-\x08\x0e-\x1f\x7f]")
-_BLANKS = re.compile(r"\s+")
-_BLANKS_WITHIN_LINES = re.compile(r"[^\S\n]+")
-_LEADING_ZEROS = re.compile(r"(?<!\d)(?<!\d[.,])0+(?=\d)")
-_DECIMAL_ZERO = re.compile(r"(\d+)\.0+")
+_INVISIBLE = lazy_pattern("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\x00-\x08\x0e-\x1f\x7f]")
+_BLANKS = lazy_pattern(r"\s+")
+_BLANKS_WITHIN_LINES = lazy_pattern(r"[^\S\n]+")
+_LEADING_ZEROS = lazy_pattern(r"(?<!\d)(?<!\d[.,])0+(?=\d)")
+_DECIMAL_ZERO = lazy_pattern(r"(\d+)\.0+")
 
 # What follows the id of a document in that of a part: `d7#3`, `d7::intro`, `d7/3`, `d7:3`.
-_PART = re.compile(r"#.|::.|[/:@|~](?:chunk|part|page|passage|node|section)?[-_ ]?\d+$")
+_PART = lazy_pattern(r"#.|::.|[/:@|~](?:chunk|part|page|passage|node|section)?[-_ ]?\d+$")
 # `d7_3`, `d7-chunk-3`, `d7.3` or `d7.md`: also the form of many ids of whole documents.
-_NUMBERED_PART = re.compile(
+_NUMBERED_PART = lazy_pattern(
     r"[-_.](?:chunk|part|page|passage|node|section|p|c|s)?[-_ ]?\d+$|\.(?:md|txt|pdf|html?|json|csv|docx?|rst|xml)$"
 )
 
 # Separators of a path or a part.
 _SEPARATORS = "-_:/|.@#~"
-_SEPARATOR = re.compile(f"[{re.escape(_SEPARATORS)}]")
+_SEPARATOR = lazy_pattern(f"[{re.escape(_SEPARATORS)}]")
 # How many of the separators of an id, from its end, may begin what the other side lacks.
 _MAX_SEPARATORS = 8
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics._internal.validation import proportion
+from retrieval_metrics.statistics.distributions import beta_quantile
 from retrieval_metrics.statistics.sums import Sums
 from retrieval_metrics.statistics.value_arrays import vector
 
@@ -175,7 +176,7 @@ def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float, binary
         if not 0 < mean < 1 or variance <= 0:
             return mean
         concentration = mean * (1 - mean) / variance - 1
-        return _beta_quantile(mean * concentration, (1 - mean) * concentration, p)
+        return beta_quantile(mean * concentration, (1 - mean) * concentration, p)
 
     low = quantile((1 - binary) / 2, tail)
     high = quantile((1 + binary) / 2, 1 - tail)
@@ -193,10 +194,3 @@ def _place_half_observations(smallest: float, largest: float, bounds: tuple[floa
     if math.isinf(upper):
         upper = largest + spread
     return lower, upper
-
-
-def _beta_quantile(a: float, b: float, p: float) -> float:
-    # Not scipy.stats, which has the same function but takes three times as long to import.
-    from scipy.special import betaincinv
-
-    return float(betaincinv(a, b, p))

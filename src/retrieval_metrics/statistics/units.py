@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.statistics.distributions import t_quantile
 from retrieval_metrics.statistics.sums import Sums
 from retrieval_metrics.statistics.value_arrays import ROUNDING, vector
 
@@ -182,11 +183,9 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
     if n_clusters in {n, 1}:
         return sums
 
-    from scipy.special import stdtrit
-
     def t_ratio(df: float) -> float:
         """Return the squared ratio of the quantiles of Student's t of n - 1 queries and of fewer degrees of freedom."""
-        return (float(stdtrit(n - 1, 0.975)) / float(stdtrit(df, 0.975))) ** 2
+        return (t_quantile(n - 1, 0.975) / t_quantile(df, 0.975)) ** 2
 
     g = units.effective_units
     effect = _correlation_design_effect(array - sums.mean, units, clusters, sums.mean)

@@ -16,7 +16,7 @@ from haystack_integrations.components.evaluators.retrieval_metrics.documents imp
     require_field,
 )
 from haystack_integrations.components.evaluators.retrieval_metrics.judgments import JudgmentReader
-from haystack_integrations.components.evaluators.retrieval_metrics.run_results import (
+from haystack_integrations.components.evaluators.retrieval_metrics.saved_values import (
     PipelineEvaluation,
     UndefinedValue,
 )
