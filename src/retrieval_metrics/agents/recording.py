@@ -80,10 +80,10 @@ class TraceRecording:
             "parent": None if parent_span is None else parent,
             "kind": kind,
             "name": name,
-            "input": payload,
+            "input": _copy_payload(payload),
             "start": perf_counter(),
             "metadata": {} if question is None else {"question": question},
-            **fields,
+            **_copy_payload(fields),
         }
         self._open[span] = recorded
         self.spans.append(recorded)
@@ -91,7 +91,7 @@ class TraceRecording:
     def change(self, span: str, **values: Any) -> None:
         """Add to what is known of a span that has begun; another span is ignored."""
         if span in self._open:
-            self._open[span] |= values
+            self._open[span] |= _copy_payload(values)
 
     def end(self, span: str, **values: Any) -> None:
         """Note that a span ended, with its `output` or its `error`."""
@@ -107,3 +107,12 @@ class TraceRecording:
         if not self.spans:
             raise ValueError("nothing was recorded: nothing ran inside record(), or its callbacks were not passed on")
         return read_traces(list(self.spans), query="metadata.question", **self._settings)
+
+
+def _copy_payload(payload: Any) -> Any:
+    """Return what went in or came out, with the lists and dicts in it copied, because agents add to them later."""
+    if type(payload) is dict:
+        return {key: _copy_payload(value) for key, value in payload.items()}
+    if type(payload) in {list, tuple}:
+        return type(payload)(map(_copy_payload, payload))
+    return payload

@@ -77,6 +77,17 @@ class RetrievedRun(dict[Any, Any]):
         loaded_stages = {name: load_into_memory(run) for name, run in (stages or {}).items()}
         self.stages: dict[str, Mapping[Any, Any]] = with_final_stage(loaded_stages, self, self.errors)
 
+    def with_rankings(self, rankings: Mapping[Any, Any], stages: Mapping[str, Mapping[Any, Any]]) -> RetrievedRun:
+        """Return a run of the same class with other rankings; the stage with these very rankings is the run itself."""
+        run = type(self).__new__(type(self))
+        vars(run).update(vars(self))
+        dict.update(run, rankings)
+        run.errors = dict(self.errors)
+        run.seconds = dict(self.seconds)
+        run.calls = {query: tuple(numbers) for query, numbers in self.calls.items()}
+        run.stages = {name: run if stage is rankings else stage for name, stage in stages.items()}
+        return run
+
     def __repr__(self) -> str:
         stage_names = f"; {', '.join(self.stages)}" if self.stages else ""
         return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed{stage_names}>"
