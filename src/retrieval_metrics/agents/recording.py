@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
+from retrieval_metrics._internal.redaction import redact_secrets
 from retrieval_metrics.agents.read_traces import read_traces
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class TraceRecording:
     def change(self, span: str, **values: Any) -> None:
         """Add to what is known of a span that has begun; another span is ignored."""
         if span in self._open:
+            if isinstance(values.get("error"), str):
+                values["error"] = redact_secrets(values["error"])
             self._open[span] |= _copy_payload(values)
 
     def end(self, span: str, **values: Any) -> None:

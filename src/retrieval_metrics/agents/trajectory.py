@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics._internal.redaction import describe_error, redact_secrets
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.inputs.items import Retrieved, item_identity
 from retrieval_metrics.inputs.kept_rankings import copy_ranking
@@ -229,9 +230,9 @@ def first_line(error: str | BaseException) -> str:
         >>> first_line("ConnectionError: index offline Traceback (most recent call last): File '/home/...'")
         'ConnectionError: index offline'
     """
-    text = str(error)
+    text = redact_secrets(str(error))
     if isinstance(error, BaseException):
-        text = f"{type(error).__name__}: {error}"
+        text = describe_error(error)
     message = text.partition("Traceback (most recent call last)")[0].strip()
     line = message.partition("\n")[0].strip()
     return line or "failed without a message"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.evaluation.id_mismatch import (
     IdWithin,
     JudgedPath,
@@ -120,7 +121,7 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
     query, error = next(iter(empty.failures.items()))
     return (
         f"{text}; the retriever failed for {len(empty.failures)} of them, "
-        f"for example {query!r}: {type(error).__name__}: {error}"
+        f"for example {query!r}: {describe_error(error)}"
     )
 
 

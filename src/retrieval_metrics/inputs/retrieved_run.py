@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.inputs.run import load_into_memory
 from retrieval_metrics.inputs.stage_rankings import with_final_stage
 
@@ -103,7 +104,7 @@ class RetrievedRun(dict[Any, Any]):
             query, error = next(iter(self.errors.items()))
             raise ValueError(
                 f"there is nothing to evaluate: the retriever failed for every query, {len(self.errors)} of "
-                f"{len(self)}; the first, {query!r}: {type(error).__name__}: {error}"
+                f"{len(self)}; the first, {query!r}: {describe_error(error)}"
             ) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -132,5 +133,5 @@ def _make_picklable(error: Exception) -> Exception:
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  (made in the line itself)
     except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
+        return RuntimeError(describe_error(error))
     return error
