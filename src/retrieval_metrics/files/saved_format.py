@@ -78,7 +78,7 @@ class SavedFile:
         """Turn an error raised inside into a ValueError that names the file and the damaged place in it."""
         try:
             yield
-        except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
             if isinstance(error, ValueError) and str(error).startswith(self.name):
                 raise
             problem = f"there is no {error}" if isinstance(error, KeyError) else str(error)
