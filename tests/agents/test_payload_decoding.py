@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.agents.payload_decoding import FlattenedList
 from trace_spans import ids, model, read, search
 
 
@@ -30,3 +31,11 @@ def test_an_answer_of_brackets_does_not_hide_the_other_traces(depth: int) -> Non
         spans += [root, search, model]
     run = rm.read_traces(spans, query="input").union()
     assert [[item.id for item in run[trace]] for trace in ("t1", "t2", "t3")] == [["d1"]] * 3
+
+
+def test_the_attributes_of_the_caller_stay_as_they_were() -> None:
+    document = {"content": "a text"}
+    attributes = {"retrieval.documents.0.document": document, "retrieval.documents.0.document.id": "d1"}
+    decoded = FlattenedList(attributes, "retrieval.documents").decode()
+    assert decoded == {"0": {"document": {"content": "a text", "id": "d1"}}}
+    assert document == {"content": "a text"}
