@@ -37,5 +37,5 @@ def test_the_attributes_of_the_caller_stay_as_they_were() -> None:
     document = {"content": "a text"}
     attributes = {"retrieval.documents.0.document": document, "retrieval.documents.0.document.id": "d1"}
     decoded = FlattenedList(attributes, "retrieval.documents").decode()
-    assert decoded == {"0": {"document": {"content": "a text", "id": "d1"}}}
+    assert decoded == [{"document": {"content": "a text", "id": "d1"}}]
     assert document == {"content": "a text"}

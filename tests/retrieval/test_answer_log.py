@@ -135,12 +135,3 @@ def test_a_killed_retrieval_loses_at_most_what_was_under_way(tmp_path: Path) -> 
     run = rm.retrieve(retriever, {n: f"question {n}" for n in range(lines + 20)}, resume=path)
     assert len(queries) <= lines + 20 - lines
     assert all(run[n] == [rm.Retrieved(f"question {n}", "x" * 20_000)] for n in run)
-
-
-def test_the_warning_of_a_torn_line_points_at_the_caller(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    rm.retrieve(lambda _: ["d"], {"q1": "a", "q2": "b"}, resume=path)
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.warns(rm.RetrievalWarning, match="incomplete") as warned:
-        rm.retrieve(lambda _: ["d"], {"q1": "a", "q2": "b"}, resume=path)
-    assert {warning.filename for warning in warned} == {__file__}

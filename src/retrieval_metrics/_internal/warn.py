@@ -26,6 +26,4 @@ def warn(message: str | Warning, category: type[Warning] = RetrievalWarning) -> 
 
 def _is_ours(frame: FrameType) -> bool:
     package = frame.f_globals.get("__package__") or ""
-    if package == "asyncio":  # between this package and its caller, where a coroutine runs for a synchronous function
-        return True
     return any(part == "retrieval_metrics" or part.endswith("_retrieval_metrics") for part in package.split("."))

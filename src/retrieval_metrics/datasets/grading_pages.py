@@ -148,6 +148,6 @@ def _check_people(people: Iterable[str]) -> list[str]:
     if not names or not all(names) or len(set(map(str.casefold, names))) < len(names):
         # Each name becomes a file, and on many disks Ada and ada are one.
         raise ValueError(
-            f"people must be different names, got {names}; upper and lower case are one file on many disks"
+            f"people must be different names, got {names}; upper and lower case are one file on some disks"
         )
     return names
