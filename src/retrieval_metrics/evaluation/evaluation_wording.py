@@ -67,7 +67,7 @@ def format_outcome(facts: OutcomeFacts) -> str:
         case "empty_ranking":
             return "nothing was retrieved for this query"
         case "retriever_error":
-            return f"the retriever failed: {describe_error(facts.error)}"
+            return f"the retriever failed: {describe_error(facts.error or RuntimeError())}"
 
 
 def _format_sibling_chunks(facts: OutcomeFacts) -> str:

@@ -39,14 +39,15 @@ class AnswerRankings(NamedTuple):
 
 def copy_answer(answer: Any) -> Any:
     """Return an answer as it is now, because a retriever may fill one list or dict for one question after another."""
-    if not isinstance(answer, (dict, list)):
+    if isinstance(answer, list):
+        return list(answer)
+    if not isinstance(answer, dict):
         return answer
     copied = copy(answer)
-    if isinstance(copied, dict):
-        # By identity, because stages that share a list are refused.
-        copy_by_identity = {id(value): copy(value) for value in answer.values() if isinstance(value, (dict, list))}
-        for name, value in answer.items():
-            copied[name] = copy_by_identity.get(id(value), value)
+    # By identity, because stages that share a list are refused.
+    copy_by_identity = {id(value): copy(value) for value in answer.values() if isinstance(value, (dict, list))}
+    for name, value in answer.items():
+        copied[name] = copy_by_identity.get(id(value), value)
     return copied
 
 
