@@ -16,6 +16,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.cli.main import main
+from retrieval_metrics.cli.output import FORMATS, CommandOutput
 
 
 def test_json_holds_the_numbers_to_the_last_bit(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -233,3 +234,10 @@ def escaped_at(line: str, position: int) -> bool:
     """Whether an odd number of backslashes stands before a place."""
     before = line[:position]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1+cmd", "-2+3", "@SUM(A1)", "\t=1"])
+def test_csv_for_spreadsheets_holds_no_formulas(text: str) -> None:
+    result = CommandOutput([], {}, [{"query": text, "mrr": -0.5}])
+    assert list(csv.reader(io.StringIO(FORMATS["csv"](result))))[1] == [f"'{text}", "-0.5"]
+    assert list(csv.reader(io.StringIO(FORMATS["raw_csv"](result))))[1] == [text, "-0.5"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
             treatment = "scores 0"
         return f"{empty.n_empty} of {expected} (e.g. {empty.first_query!r}) {verb} no results and {treatment}"
     query, error = next(iter(empty.failures.items()))
-    first_failure = f"{query!r}: {type(error).__name__}: {error}"
+    first_failure = f"{query!r}: {describe_error(error)}"
     if len(empty.failures) == empty.n_empty:
         return f"the retriever failed on {empty.n_empty} of {expected}, which {treatment} (e.g. {first_failure})"
     return (

@@ -15,11 +15,13 @@ from retrieval_metrics.files.questions_file import decode_questions, encode_qrel
 from retrieval_metrics.files.run_file import decode_run, encode_run
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
 from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
+from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.inputs.json_codec import encode_id
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import Matching
+from retrieval_metrics.metrics.base.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -167,6 +169,8 @@ def decode_evaluation(
         if field.name in section and field.name not in SPECIAL_FIELDS:
             with saved_file.name_place_in_errors(field.name):
                 arguments[field.name] = decode_record(section[field.name])
+    with saved_file.name_place_in_errors("rules and counts"):
+        _require_rules_and_counts(arguments["rules"], arguments["counts"])
     if "totals" in section:
         return _decode_totals(section, saved_file, metrics, arguments)
     if "origin" in section:
@@ -176,10 +180,31 @@ def decode_evaluation(
     else:
         with saved_file.name_place_in_errors("scale"):
             arguments["scale"] = _decode_scale(section)
+    with saved_file.name_place_in_errors("clusters"):
+        _require_clusters(arguments.get("clusters"), section["values"]["queries"])
     with saved_file.name_place_in_errors("values"):
         scores = _decode_scores(section["values"], metrics, arguments)
         require_correct_values(scores)
         return scores
+
+
+def _require_rules_and_counts(rules: Any, counts: Any) -> None:
+    if not isinstance(rules, Rules):
+        raise ValueError(f"the rules are {rules!r}")
+    for name, count in dict(counts).items():
+        if not isinstance(count, (int, dict)):
+            raise ValueError(f"the number of {name} is {count!r}")
+
+
+def _require_clusters(clusters: Any, queries: Sequence[Any]) -> None:
+    """Raise unless they are the clusters of the queries, or None."""
+    if clusters is None:
+        return
+    if not isinstance(clusters, Clusters) or list(clusters.queries) != list(queries):
+        raise ValueError("they are not those of the queries")
+    labels = clusters.labels
+    if labels is not None and len(labels) != len(queries):
+        raise ValueError(f"there are clusters of {len(labels)} queries, and {len(queries)} have values")
 
 
 def _decode_named_metric(entry: Any, saved_file: SavedFile, number: int) -> Metric:

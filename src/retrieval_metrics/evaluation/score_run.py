@@ -8,7 +8,9 @@ import numpy as np
 
 from retrieval_metrics.evaluation.counts import count_issues
 from retrieval_metrics.evaluation.scores import Origin, Scores
+from retrieval_metrics.inputs.kept_rankings import MAX_COPIED_SCORES, copy_run
 from retrieval_metrics.inputs.match_key import get_match_key
+from retrieval_metrics.matching.guarded_scores import guard_long_rankings
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.near_misses import find_near_misses
 from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
@@ -49,10 +51,13 @@ def score_run(
         excluded_run = exclusion.remove(run, qrels, get_match_key(match))
         run = excluded_run.run
         n_excluded = excluded_run.n_excluded
-    judged = judge(qrels, run, match, rules.order)
+    # What is explained and saved later must be what was scored, whatever the caller does with the run.
+    kept_run = copy_run(run, copy_items=match != "id" or qrels.has_pieces, max_scores=MAX_COPIED_SCORES)
+    judged = judge(qrels, kept_run, match, rules.order)
     judged.n_excluded = n_excluded
     require_accepted_queries(judged, rules)
-    return score_judged_run(Origin(judged, run, match), metrics, rules)
+    guard_long_rankings(kept_run, judged)
+    return score_judged_run(Origin(judged, kept_run, match), metrics, rules)
 
 
 def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Scores:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from retrieval_metrics.inputs.half_characters import refuse_half_characters
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -87,6 +89,10 @@ def _to_series(name: str, column: Any, source: str) -> pl.Series:
         if kind in PLAIN_KINDS:
             return pl.Series(name, values, strict=True)
         return _convert_objects(name, _replace_missing(column, values))
+    except UnicodeEncodeError:
+        for value in values:
+            refuse_half_characters(str(value), f"column {name!r} of {source}")
+        raise
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         raise TypeError(
             f"column {name!r} of {source} holds values of different types: {str(error).splitlines()[0]}"

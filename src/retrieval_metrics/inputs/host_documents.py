@@ -210,7 +210,10 @@ def is_content_block(value: dict[str, Any]) -> bool:
 
 def _as_dict(metadata: Any) -> dict[str, Any]:
     if isinstance(metadata, str) and metadata.startswith("{"):  # OpenInference writes it as JSON
-        metadata = json.loads(metadata)
+        try:
+            metadata = json.loads(metadata)
+        except RecursionError:
+            raise ValueError("the metadata of a document is nested too deeply") from None
     return dict(metadata) if isinstance(metadata, Mapping) else {}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics._internal.patterns import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection
 
 # The control characters of ASCII and those beside it, which no screen shows; tabs and line breaks are blanks.
 CONTROL_CHARACTERS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
@@ -67,13 +67,16 @@ def describe_invalid_id(document_id: str, *, allow: Collection[str] = ()) -> str
     return None
 
 
-def may_hold_invalid_id(ids: Iterable[str]) -> bool:
+def may_hold_invalid_id(ids: Collection[str]) -> bool:
     """Return whether one of the ids could be invalid: never wrong if it says no, and much cheaper than a look at each.
 
     All ids are joined by a blank, so an empty id or a blank at an end makes two blanks in a row.
     """
     joined = " ".join(ids)
-    if "  " in joined or joined[:1] in {"", " "} or joined[-1:] == " ":
+    if not joined:
+        # One empty id, or none.
+        return len(ids) > 0
+    if "  " in joined or joined[0] == " " or joined[-1] == " ":
         return True
     if joined[0] in _OPENING_BRACKETS or any(f" {bracket}" in joined for bracket in _OPENING_BRACKETS):
         return True

@@ -6,6 +6,7 @@ import builtins
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics._internal.redaction import redact_secrets
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.json_codec import decode_item, encode_item, to_json_value
 from retrieval_metrics.inputs.ranking_checks import as_list
@@ -90,10 +91,10 @@ def decode_stages(entry: Mapping[str, Any], ranking: Any) -> StageRankings:
 
 
 def encode_error(error: Exception) -> dict[str, str]:
-    """Return the failure of a retriever as the name of the exception and its message."""
+    """Return the failure of a retriever as the name of the exception and its message, without secrets."""
     has_message = len(error.args) == 1 and isinstance(error.args[0], str)
     message = error.args[0] if has_message else str(error)
-    return {"error": type(error).__name__, "message": message}
+    return {"error": type(error).__name__, "message": redact_secrets(message)}
 
 
 def decode_error(entry: Mapping[str, str]) -> Exception:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.inputs.run import load_into_memory
 from retrieval_metrics.inputs.stage_rankings import with_final_stage
 
@@ -77,6 +78,17 @@ class RetrievedRun(dict[Any, Any]):
         loaded_stages = {name: load_into_memory(run) for name, run in (stages or {}).items()}
         self.stages: dict[str, Mapping[Any, Any]] = with_final_stage(loaded_stages, self, self.errors)
 
+    def with_rankings(self, rankings: Mapping[Any, Any], stages: Mapping[str, Mapping[Any, Any]]) -> RetrievedRun:
+        """Return a run of the same class with other rankings; the stage with these very rankings is the run itself."""
+        run = type(self).__new__(type(self))
+        vars(run).update(vars(self))
+        dict.update(run, rankings)
+        run.errors = dict(self.errors)
+        run.seconds = dict(self.seconds)
+        run.calls = {query: tuple(numbers) for query, numbers in self.calls.items()}
+        run.stages = {name: run if stage is rankings else stage for name, stage in stages.items()}
+        return run
+
     def __repr__(self) -> str:
         stage_names = f"; {', '.join(self.stages)}" if self.stages else ""
         return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed{stage_names}>"
@@ -92,7 +104,7 @@ class RetrievedRun(dict[Any, Any]):
             query, error = next(iter(self.errors.items()))
             raise ValueError(
                 f"there is nothing to evaluate: the retriever failed for every query, {len(self.errors)} of "
-                f"{len(self)}; the first, {query!r}: {type(error).__name__}: {error}"
+                f"{len(self)}; the first, {query!r}: {describe_error(error)}"
             ) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -121,5 +133,5 @@ def _make_picklable(error: Exception) -> Exception:
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  (made in the line itself)
     except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
+        return RuntimeError(describe_error(error))
     return error

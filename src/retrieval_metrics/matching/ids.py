@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
+from retrieval_metrics.inputs.kept_rankings import MAX_COPIED_SCORES
 from retrieval_metrics.inputs.ranking_checks import as_list, refuse_empty_id, require_finite_scores
 from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_ranking
 from retrieval_metrics.matching.judged_columns import Duplicates, Items
 from retrieval_metrics.matching.judged_run import JudgedRun
+from retrieval_metrics.matching.read_scores import ReadScores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +73,14 @@ def judge_by_id(qrels: Qrels, run: RunMapping, order: ScoreOrder, lengths: Lengt
                 n_retrieved[index] = len(document_ids)
                 finder.find_in_list(index, document_ids)
     _require_matching_id_types(qrels, id_types)
-    return JudgedRun(qrels, finder.items(qrels), np.array(n_retrieved), finder.duplicates(), lengths=lengths)
+    return JudgedRun(
+        qrels,
+        finder.items(qrels),
+        np.array(n_retrieved),
+        finder.duplicates(),
+        lengths=lengths,
+        read_scores=finder.read_scores,
+    )
 
 
 def _require_matching_id_types(qrels: Qrels, id_types: set[type]) -> None:
@@ -103,6 +112,7 @@ class IdFinder:
         bounds: Where the documents of each query begin in `documents`, and the end of the last.
         positions: The position in `documents` of each judged document that was retrieved.
         n_above: How many documents are ranked above each of these.
+        read_scores: What was read of the mappings that are too long to copy.
     """
 
     def __init__(
@@ -116,6 +126,7 @@ class IdFinder:
         self._breaks_ties_by_id = order.ties != "input"
         self._single_precision = order.single_precision
         self._tie_by_index: dict[int, _Tie] = {}  # by index in `positions`
+        self.read_scores = ReadScores(documents)
         # The position of the query, the rank, and the position of the document, or -1 if it is not judged.
         self._duplicates: list[tuple[int, int, int]] = []
 
@@ -126,6 +137,7 @@ class IdFinder:
         self.bounds = 0, len(documents)
         self.positions = []
         self.n_above = []
+        self.read_scores = ReadScores(documents)
 
     def find_in_scores(self, index: int, ranking: Mapping[Any, float]) -> None:
         """Find the ranks of the judged documents of a query among scored ones, ordered as the `ScoreOrder` says."""
@@ -137,17 +149,19 @@ class IdFinder:
         else:
             positions = [position for position, document in enumerate(documents, start) if document in ranking]
         scores = list(ranking.values())
+        found_scores = [ranking[documents[position - start]] for position in positions]
         try:
             # The sum is finite only if every score is, and summing is one pass in C.
             total = sum(scores)
             has_finite_sum = isfinite(total)
+            if len(scores) > MAX_COPIED_SCORES and type(ranking) is dict:
+                self.read_scores.add(index, ranking, total, positions, found_scores)
         except (TypeError, OverflowError):
             has_finite_sum = False
         if not has_finite_sum:
             require_finite_scores(ranking, self.queries[index])
         if not positions:
             return
-        found_scores = [ranking[documents[position - start]] for position in positions]
         ascending = _sort_ascending(scores, total)
         if ascending[-1] > MAX_EXACT_INTEGER or ascending[0] < -MAX_EXACT_INTEGER:
             ascending = list(map(float, ascending))

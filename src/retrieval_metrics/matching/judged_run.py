@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Unlocated,
     )
     from retrieval_metrics.matching.near_misses import NearMisses
+    from retrieval_metrics.matching.read_scores import ReadScores
 
 
 @dataclass(eq=False)
@@ -64,6 +65,7 @@ class JudgedRun:
             answered, even if with an empty ranking.
         near_misses: The relevant documents that were retrieved under nearly their ids; None if none were looked for.
         n_excluded: Shape (queries,), how many documents were left out of the rankings; None if none were to be.
+        read_scores: What was read of the mappings of scores that are too long to copy; None if there are none.
     """
 
     qrels: Qrels
@@ -82,6 +84,7 @@ class JudgedRun:
     unanswered: BoolArray | None = None
     near_misses: NearMisses | None = None
     n_excluded: IntArray | None = None
+    read_scores: ReadScores | None = None
     # Results that several metrics of one evaluation share, by relevance threshold.
     _hits: dict[float | None, Hits] = field(init=False, default_factory=dict)
     _n_relevant: dict[float | None, FloatArray] = field(init=False, default_factory=dict)

@@ -49,7 +49,7 @@ class AnswerLog:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         """Set the path; the first answer creates the file."""
-        self._log = AppendLog(path, RUN_LOG_KIND)
+        self._log = AppendLog(path, RUN_LOG_KIND, is_private=True)
 
     def read_answers(self, texts: Mapping[Any, str]) -> dict[Any, StoredAnswer]:
         """Return the answer to each answered query, except those whose text has changed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -35,6 +36,20 @@ class AnswerRankings(NamedTuple):
 
     ranking: Ranking
     stages: StageRankings
+
+
+def copy_answer(answer: Any) -> Any:
+    """Return an answer as it is now, because a retriever may fill one list or dict for one question after another."""
+    if isinstance(answer, list):
+        return list(answer)
+    if not isinstance(answer, dict):
+        return answer
+    copied = copy(answer)
+    # By identity, because stages that share a list are refused.
+    copy_by_identity = {id(value): copy(value) for value in answer.values() if isinstance(value, (dict, list))}
+    for name, value in answer.items():
+        copied[name] = copy_by_identity.get(id(value), value)
+    return copied
 
 
 def read_answer(
@@ -77,7 +92,7 @@ def _read_stage(ranking: Any, name: str, query: QueryId) -> Ranking | None:
 def _read_ranking(answer: Any, query: QueryId) -> Ranking:
     if isinstance(answer, Mapping):
         _require_scores(answer, query)
-        return answer
+        return dict(answer)
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):
         _refuse_pairs(answer[0], query)
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], Mapping):
