@@ -78,6 +78,7 @@ def stage_texts() -> list[str]:
         wording.format_losses({"dropped:fused": 1_200, "not_retrieved": 1}),
         wording.format_stage_flow(0.125),
         wording.format_sources(["bm25", "dense"]),
+        wording.ASSUMED_SOURCES,
         wording.format_ceiling("ndcg@10"),
         wording.format_unreached(["joined"]),
         wording.NO_STAGES,

@@ -22,7 +22,7 @@ from retrieval_metrics.evaluation.stage_losses import (
     DROPPED,
     FOUND,
     NOT_RETRIEVED,
-    find_first_stages,
+    find_stage_sources,
     judge_stages,
     loss_column,
     loss_shares,
@@ -109,15 +109,16 @@ def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
     stages = judge_stages(scores)
     if not stages:
         return None
+    sources = find_stage_sources(scores)
     shares = {}
-    for column, values in loss_shares(scores, target_of_metric(metric)).items():
+    for column, values in loss_shares(scores, target_of_metric(metric), sources).items():
         shares[column] = float(np.nanmean(values))
     share_found = shares[FOUND]
     if isnan(share_found):
         return None
     share_left = 1 - shares[NOT_RETRIEVED]
     never_retrieved = [StageLoss(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
-    stage_shares = [StageShares(", ".join(find_first_stages(scores)), share_left, never_retrieved)]
+    stage_shares = [StageShares(", ".join(sources.names), share_left, never_retrieved)]
     for stage in stages:
         losses = []
         for fate in (DROPPED, BELOW_CUTOFF):

@@ -201,6 +201,13 @@ def format_sources(first_stages: Sequence[str]) -> str:
     return f"sources, which lose nothing: {', '.join(first_stages)}"
 
 
+# The rule by which sources are found where the inputs of steps are not recorded.
+ASSUMED_SOURCES = (
+    "the sources are assumed: the first step, and each whose missing documents come back later from an earlier step; "
+    "losses(metric, sources=[...]) overrides this"
+)
+
+
 def format_ceiling(metric: str) -> str:
     """Return what the column of ceilings holds."""
     return f"{metric} at most: with what the step holds in the best order"

@@ -16,7 +16,7 @@ from retrieval_metrics.evaluation.outcome_facts import QueryFindings
 from retrieval_metrics.evaluation.outcome_search import OutcomeSearch
 from retrieval_metrics.evaluation.outcomes import ExplanationTarget
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
-from retrieval_metrics.evaluation.stage_losses import StageLosses, judge_stages
+from retrieval_metrics.evaluation.stage_losses import StageLosses, find_stage_sources, judge_stages
 from retrieval_metrics.inputs.items import Piece, Retrieved, item_identity
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -124,7 +124,9 @@ class Explainer:
 
     def stage_losses(self, outcomes: Outcomes) -> StageLosses | None:
         """Return the outcomes stage by stage; None if the run does not tell its stages."""
-        return StageLosses(self.scores, outcomes, self.target) if judge_stages(self.scores) else None
+        if not judge_stages(self.scores):
+            return None
+        return StageLosses(self.scores, outcomes, self.target, find_stage_sources(self.scores))
 
     def explain(self, outcomes: Outcomes, query_indices: Iterable[int] | None = None) -> Iterator[ExplainedQuery]:
         """Explain some queries of the outcomes, given by index, in any order; None explains all."""
