@@ -74,7 +74,7 @@ def test_too_few_queries_cannot_show_a_difference() -> None:
     assert conclusion.details.p_uncorrected == pytest.approx(2 / 2**5)
     assert math.isinf(conclusion.details.mde().spread)
     assert math.isnan(conclusion.interval.low)
-    assert "no interval can be given at 95 %: 5 queries are too few for one" in str(comparison)
+    assert "no interval of mrr can be given at 95 %: 5 queries are too few for one" in str(comparison)
     assert rm.compare(*systems({"a": [2] * 6, "b": [1] * 6}), "mrr").difference("mrr").significant
 
 

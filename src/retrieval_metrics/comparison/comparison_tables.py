@@ -171,11 +171,13 @@ def _format_test(comparison: ComparisonRecord) -> str:
 
 
 def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
-    """Return a note if there are too few queries, or clusters, for an interval."""
+    """Return a note if some metrics have too few queries, or clusters, for an interval."""
     n_units = []
+    metrics: dict[str, None] = {}
     for difference in comparison.differences:
         if difference.n and isnan(difference.interval.low):
             n_units.append(difference.n_units)
+            metrics[difference.metric] = None
     if not n_units:
         return []
     max_units = max(n_units)
@@ -183,7 +185,10 @@ def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
     if comparison.differences[0].clusters is not None:
         units = numbers.format_count(max_units, "cluster")
     verb = "is" if max_units == 1 else "are"
-    return [f"no interval can be given at {100 * comparison.level:g} %: {units} {verb} too few for one"]
+    level = f"{100 * comparison.level:g} %"
+    return [
+        f"no interval of {numbers.join_names(list(metrics))} can be given at {level}: {units} {verb} too few for one"
+    ]
 
 
 def _format_margin_level(comparison: ComparisonRecord, *, has_conclusions: bool) -> str:
