@@ -158,6 +158,7 @@ DIFFERENCES = [
     rare(0.03, -1, noise=0.1),
 ]
 EASY_DIFFERENCES = DIFFERENCES[:3]
+HEAVY_TAILS = Population("heavy tails", lambda random, n: np.clip(0.05 * random.standard_t(1.5, n), -1, 1), 0.0)
 
 
 def evaluate_python() -> list[rm.Evaluation]:
@@ -284,7 +285,7 @@ def intervals_of_means(draws: int) -> None:
 
 def two_valued(draws: int) -> None:
     """Recall of questions that need one document, or two on a share: the exact interval, and what is between."""
-    for n, share in itertools.product((15, 100), (0.0, 1.0)):
+    for n, share in itertools.product((4, 8, 15, 100), (0.0, 1.0)):
         two = round(share * n)
         worst: list[tuple[float, float, float]] = []
         for rate in (0.5, 0.8, 0.9, 0.95, 0.975):
@@ -366,7 +367,7 @@ def power_as_promised(draws: int) -> None:
     `found`: all queries differ by the lower end. `even`: by the upper end. `uneven`: as many queries as make the upper
     end change by 1.
     """
-    for n, population in itertools.product((15, 50), EASY_DIFFERENCES):
+    for n, population in itertools.product((10, 15, 50), [*EASY_DIFFERENCES, HEAVY_TAILS]):
         random = np.random.default_rng(n)
         promised = []
         is_significant = []
@@ -677,7 +678,7 @@ def judge_name(judge: str, share: float) -> str:
 
 def favours(draws: int) -> None:
     """A judge that favours one of two equal systems, and fair ones; see judge_driven_samples.py."""
-    for (judge, share), n in itertools.product((("favours", 0.15), ("fair", 0.0)), (15, 25, 50)):
+    for (judge, share), n in itertools.product((("favours", 0.15), ("favours", 0.06), ("fair", 0.0)), (15, 25, 50)):
         cells, rate = judge_driven_samples.line(judge, share, n, draws)
         line(judge_name(judge, share), n, [cells], draws, rate)
 

@@ -42,7 +42,7 @@ def test_the_text_is_tables_and_a_verdict() -> None:
     lines = [" ".join(line.split()) for line in str(comparison).splitlines()]
     assert lines == [
         "metric old new n",
-        f"mrr 0.500 [{low:.3f}, {high:.3f}] 1.000 [0.738, 1.000] 8",
+        f"mrr 0.500 [{low:.3f}, {high:.3f}] 1.000 [0.680, 1.000] 8",
         "hit_rate@1 0.000 [0.000, 0.369] 1.000 [0.631, 1.000] 8",
         "judged of the first 1 retrieved: old 0 %, new 100 %",
         "",
