@@ -56,6 +56,7 @@ from retrieval_metrics.statistics import (
     sign_flip_test,
     within_margins,
 )
+from retrieval_metrics.statistics.means import beta_interval
 from retrieval_metrics.statistics.power import min_units_for_power
 
 Values = NDArray[np.float64]
@@ -296,7 +297,7 @@ def two_valued(draws: int) -> None:
                 second = np.where(random.random(two) < 0.6, first, random.random(two) < rate)
                 samples.append(np.concatenate([random.random(n - two) < rate, (first + second * 1.0) / 2]))
             ours = np.array([mean_interval(values, binary=1 - two / n) for values in samples])
-            halved = np.array([mean_interval(values, binary=0.0) for values in samples])
+            halved = np.array([beta_interval(Sums.from_values(x), ends=(0.0, 1.0), level=0.95) for x in samples])
             wider = np.ptp(ours, axis=1).mean() / np.ptp(halved, axis=1).mean()
             worst.append((covered(ours, rate), covered(halved, rate), float(wider)))
         lowest, lowest_halved, _ = np.min(worst, axis=0)
