@@ -65,6 +65,7 @@ FINDING_KINDS: Mapping[str, FindingKind] = {
     "possible_answer": FindingKind("warning", "a passage that shares much of a relevant one is not judged"),
     "echo": FindingKind("warning", "the question repeats the words of its answer"),
     "unanswered": FindingKind("warning", "nothing relevant is found"),
+    "ignores_query": FindingKind("warning", "a run is not better than its own rankings dealt to other questions"),
     "unanswerable": FindingKind(
         "note", "nothing is judged, or all of it is forbidden, so nothing is meant to answer the question"
     ),

@@ -12,6 +12,7 @@ from retrieval_metrics.reports.numbers import format_count, format_query_count, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.evaluation.chance import Chance
     from retrieval_metrics.evaluation.judged_results import Result
     from retrieval_metrics.evaluation.outcome_facts import OutcomeFacts
     from retrieval_metrics.evaluation.outcomes import Outcome
@@ -206,6 +207,16 @@ ASSUMED_SOURCES = (
     "the sources are assumed: the first step, and each whose missing documents come back later from an earlier step; "
     "losses(metric, sources=[...]) overrides this"
 )
+
+
+def format_chance(chance: Chance) -> str:
+    """Return whether a mean is better than that of the same rankings dealt to other queries."""
+    mean = f"{chance.metric} {numbers.format_value(chance.mean)}"
+    dealt = f"{numbers.format_value(chance.chance_mean)}, that of the same rankings dealt to other queries at random"
+    figures = f"p {numbers.format_p_value(chance.p)}, {numbers.format_query_count(chance.n)}"
+    if chance.is_better:
+        return f"{mean} is better than {dealt} ({figures})"
+    return f"{mean} is not better than {dealt} ({figures}); the system may ignore the query"
 
 
 def format_ceiling(metric: str) -> str:
