@@ -122,7 +122,7 @@ def _score_all_pairs(scores: Scores, metric: Metric, rows: list[int]) -> FloatAr
     n = len(queries)
     values = np.full((n, n), np.nan)
     for shift in range(n):
-        dealt = {query: rankings[(index + shift) % n] for index, query in enumerate(queries)}
+        dealt: dict[Any, Any] = {query: rankings[(index + shift) % n] for index, query in enumerate(queries)}
         dealt_scores = score_run(chosen_qrels, dealt, [metric], scores.rules, origin.match, scale=scores.scale)
         own_row = {query: row for row, query in enumerate(dealt_scores.queries)}
         column = dealt_scores.column(metric)

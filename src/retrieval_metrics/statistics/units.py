@@ -212,7 +212,7 @@ def _correlation_design_effect(
     """Return the design effect 1 + (n / g - 1) r of the correlation r within clusters; see `effective_sums`."""
     n = len(deviations)
     sizes = units.sizes
-    squares = np.bincount(cluster_numbers(clusters), deviations**2)
+    squares: NDArray[np.float64] = np.bincount(cluster_numbers(clusters), deviations**2).astype(np.float64)
     products = float((((units.totals - sizes * mean) ** 2 - squares) / sizes).sum()) / (n - len(sizes))
     if squares.sum() <= ROUNDING * units.squares:
         return 1.0
