@@ -236,11 +236,13 @@ def _format_test(comparison: ComparisonRecord) -> str:
 
 
 def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
-    """Return a note if there are too few queries, or clusters, for an interval."""
+    """Return a note if some metrics have too few queries, or clusters, for an interval."""
     n_units = []
+    metrics: dict[str, None] = {}
     for difference in comparison.differences:
         if difference.n and isnan(difference.interval.low):
             n_units.append(difference.n_units)
+            metrics[difference.metric] = None
     if not n_units:
         return []
     max_units = max(n_units)
@@ -248,7 +250,8 @@ def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
     if comparison.differences[0].clusters is not None:
         units = numbers.format_count(max_units, "cluster")
     verb = "is" if max_units == 1 else "are"
-    return [f"no {numbers.level_name(comparison.level)}: {units} {verb} too few"]
+    level = numbers.level_name(comparison.level)
+    return [f"no {level} of {numbers.join_names(list(metrics))}: {units} {verb} too few"]
 
 
 def _format_margin_level(comparison: ComparisonRecord, *, has_conclusions: bool) -> str:

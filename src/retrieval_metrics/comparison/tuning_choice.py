@@ -12,8 +12,7 @@ from retrieval_metrics.comparison.tuning_wording import format_hidden_winner, fo
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.near_miss_effect import mean_with_near_misses, near_misses_of
 from retrieval_metrics.statistics.best_settings import find_possibly_best
-from retrieval_metrics.statistics.means import Interval
-from retrieval_metrics.statistics.out_of_bag import out_of_bag
+from retrieval_metrics.statistics.out_of_bag import gain_interval_by_test, out_of_bag
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,7 +96,11 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
         expected_mean_interval=estimate.mean_interval,
         gain=mean - default_mean,
         expected_gain=estimate.gain,
-        expected_gain_interval=_gain_interval(estimate.gain_interval, difference, mean - default_mean),
+        expected_gain_interval=gain_interval_by_test(
+            estimate.gain_interval,
+            gain=mean - default_mean,
+            is_significant=None if difference is None else difference.significant,
+        ),
         p=1.0 if difference is None else difference.p_corrected,
         evaluations=dict(comparison.evaluations),
     )
@@ -129,25 +132,6 @@ def _refuse_hidden_winner(comparison: Comparison, metric: Metric, winner: str, f
 
 def _difference_from_default(comparison: Comparison, rule: TuningRule, name: str) -> Difference | None:
     return None if name == rule.default else comparison.difference(rule.metrics[0], name, rule.default)
-
-
-def _gain_interval(interval: Interval, difference: Difference | None, gain: float) -> Interval:
-    """Return an interval of the expected gain that agrees with the test of the winner against the default.
-
-    The interval comes from resamples, the decision from a test corrected for all settings. Where the two disagree, the
-    interval ends at 0, so that nobody reads a decision from it which the test does not support.
-    """
-    low, high = interval
-    if difference is None:  # the default wins: its gain over itself is 0
-        low = min(low, 0.0)
-        high = max(high, 0.0)
-    elif gain < 0:  # the default is beyond the bounds
-        if (high < 0) != difference.significant:
-            high = 0.0
-    elif (low > 0) != difference.significant:
-        low = 0.0
-        high = max(high, 0.0)
-    return Interval(min(low, high), high)
 
 
 def _is_feasible(evaluation: Evaluation, rule: TuningRule) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.validation import proportion
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
+from retrieval_metrics.datasets.lint_chance import find_runs_that_ignore_queries
 from retrieval_metrics.datasets.lint_input import LintInput
 from retrieval_metrics.datasets.lint_judgments import (
     find_forbidden_judgments,
@@ -66,6 +67,7 @@ CHECKS: tuple[Check, ...] = (
     find_similar_passages,
     find_hard_and_easy,
     find_unjudged_at_top,
+    find_runs_that_ignore_queries,
     find_few_sources,
 )
 

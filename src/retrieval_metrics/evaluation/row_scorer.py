@@ -244,6 +244,7 @@ def _select_queries(run: RetrievedRun, queries: Collection[QueryId]) -> Retrieve
         _select_keys(run.seconds, queries),
         calls=_select_keys(run.calls, queries),
         stages=stages,
+        takes_documents=run.takes_documents,
     )
 
 

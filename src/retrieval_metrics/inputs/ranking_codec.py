@@ -61,7 +61,7 @@ def decode_ranking(entry: Mapping[str, Any], texts: list[str] | None = None) -> 
     return dict(zip(entry["documents"], entry["scores"], strict=True))
 
 
-def encode_stages(stages: Mapping[str, Any], ranking: Any, query: QueryId) -> dict[str, Any]:
+def encode_stages(stages: StageRankings, ranking: Any, query: QueryId) -> dict[str, Any]:
     """Return the stages of a question as JSON.
 
     A stage that was not reached is null, and a stage whose ranking is that of the run is true.
@@ -74,12 +74,16 @@ def encode_stages(stages: Mapping[str, Any], ranking: Any, query: QueryId) -> di
             encoded[name] = True
         else:
             encoded[name] = encode_ranking(stage_ranking, query)
-    return {"stages": encoded} if encoded else {}
+    if not encoded:
+        return {}
+    if stages.takes_documents:
+        return {"stages": encoded, "takes_documents": stages.takes_documents}
+    return {"stages": encoded}
 
 
 def decode_stages(entry: Mapping[str, Any], ranking: Any) -> StageRankings:
     """Return the stages that `encode_stages` was given."""
-    stages = StageRankings()
+    stages = StageRankings(takes_documents=entry.get("takes_documents"))
     for name, encoded in entry.get("stages", {}).items():
         if encoded is True:
             stages[name] = ranking

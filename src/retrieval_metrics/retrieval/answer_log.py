@@ -15,6 +15,7 @@ from retrieval_metrics.inputs.ranking_codec import (
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.stage_rankings import (
     StageRankings,
+    merge_stage_inputs,
     stages_to_runs,
 )
 
@@ -83,7 +84,8 @@ class AnswerLog:
             seconds[query] = float(entry["seconds"])
 
         self._read(read_entry)
-        return RetrievedRun(rankings, errors, seconds, stages=stages_to_runs(stages))
+        runs = stages_to_runs(stages)
+        return RetrievedRun(rankings, errors, seconds, stages=runs, takes_documents=merge_stage_inputs(stages))
 
     def _read(self, read_entry: Callable[[dict[str, Any]], None]) -> None:
         for line, entry in enumerate(self._log.read_entries(), start=2):  # the first line says what the file is

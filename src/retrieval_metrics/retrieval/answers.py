@@ -66,7 +66,9 @@ def read_answer(
     stages = StageRankings()
     if isinstance(answer, StageRankings) or is_stage_mapping(answer):
         require_separate_stages(answer)
-        stages = StageRankings((name, _read_stage(ranking, name, query)) for name, ranking in answer.items())
+        takes_documents = answer.takes_documents if isinstance(answer, StageRankings) else None
+        rankings = {name: _read_stage(ranking, name, query) for name, ranking in answer.items()}
+        stages = StageRankings(rankings, takes_documents)
         answer = stages.answer
     if answer is None:
         raise TypeError(

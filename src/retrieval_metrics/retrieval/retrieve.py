@@ -21,6 +21,7 @@ from retrieval_metrics.inputs.ranking_codec import (
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.stage_rankings import (
     StageRankings,
+    merge_stage_inputs,
     stages_to_runs,
 )
 from retrieval_metrics.matching.source_texts import with_source_texts
@@ -278,7 +279,8 @@ class RetrievalTask:
                 errors[query] = self._errors[query]
             if query in self._stages:
                 stages[query] = self._stages[query]
-        return RetrievedRun(rankings, errors, seconds, stages=stages_to_runs(stages))
+        runs = stages_to_runs(stages)
+        return RetrievedRun(rankings, errors, seconds, stages=runs, takes_documents=merge_stage_inputs(stages))
 
     def end(self) -> None:
         """End the threads."""

@@ -153,6 +153,37 @@ def _count_draws(random: np.random.Generator, n_units: int, size: int) -> NDArra
     return np.bincount(drawn.ravel(), minlength=size * n_units).reshape(size, n_units)
 
 
+def gain_interval_by_test(interval: Interval, *, gain: float, is_significant: bool | None) -> Interval:
+    """Return the interval of an expected gain that excludes 0 exactly if the test of the chosen setting does.
+
+    The interval of `out_of_bag` comes from resamples, the decision from a test corrected for all settings. Where the
+    two disagree, the interval ends at 0, so that nobody reads a decision from it which the test does not support.
+
+    Args:
+        interval: The interval from the resamples.
+        gain: The gain of the chosen setting over the default on these questions. It is below 0 if the default cannot be
+            chosen and is better.
+        is_significant: Whether the test says that the two differ; None if the default was chosen, whose gain is 0.
+
+    Example:
+        >>> gain_interval_by_test(Interval(-0.01, 0.2), gain=0.1, is_significant=True)
+        Interval(low=0.0, high=0.2)
+        >>> gain_interval_by_test(Interval(0.01, 0.2), gain=0.1, is_significant=False)
+        Interval(low=0.0, high=0.2)
+    """
+    low, high = interval
+    if is_significant is None:
+        low = min(low, 0.0)
+        high = max(high, 0.0)
+    elif gain < 0:
+        if (high < 0) != is_significant:
+            high = 0.0
+    elif (low > 0) != is_significant:
+        low = 0.0
+        high = max(high, 0.0)
+    return Interval(min(low, high), high)
+
+
 def _best_settings(means: NDArray[np.float64], default: int, *, keep: bool) -> NDArray[np.int64]:
     """Return the setting with the best mean of each row; the default, if it can be chosen and none is better."""
     alternatives = means.copy()
