@@ -8,7 +8,7 @@
 | unequal depth | a sentence of the comparison | also | also |
 | silence that is right | not counted | also | also |
 
-Each stands once, in `evaluation/data_warnings.py` and what it uses; depth in `unequal_cutoffs.py` and silence in
+Each stands once, in `evaluation/data_warnings.py` and what it uses; depth in `unequal_depth.py` and silence in
 `counts.py` beside it, ranks beside scores in `inputs/score_checks.py`.
 
 Scorers of single rows (MLflow, LangSmith, Pydantic Evals, Ragas) see no whole run and say nothing of one; Ray sees no

@@ -66,6 +66,7 @@ MARGIN = {
     "noninferior": re.compile(
         r"; (?P<one_sided>by the one-sided test, )?(?P<system>\w+) is non-inferior \(margin (?P<margin>[^)]+)\)"
     ),
+    "cannot be shown": re.compile(r"; non-inferiority \(margin (?P<margin>[^)]+)\) is not shown either"),
     "not shown": re.compile(
         r"; non-inferiority of (?P<system>\w+) not shown \(margin (?P<margin>[^)]+)\): (?P<why>.+)"
     ),
@@ -172,6 +173,8 @@ def expect_margin(conclusion: Conclusion) -> str | None:
         return None
     if conclusion.kind == "worse":
         return {"inferior": "exceeded", "noninferior": "within", "inconclusive": "loss open"}[outcome]
+    if conclusion.has_too_few_units and outcome != "noninferior":
+        return "cannot be shown"
     if outcome == "noninferior":
         return None if conclusion.kind == "better" else "noninferior"
     return "rare losses" if conclusion.kind == "better" else "not shown"

@@ -8,7 +8,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.evaluation.budget_coverage import measure_budget_fills
-from retrieval_metrics.evaluation.unequal_cutoffs import find_unequal_text
+from retrieval_metrics.evaluation.unequal_text import find_unequal_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,8 @@ from pathlib import Path
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from retrieval_metrics.evaluation import budget_wording as wording
-from retrieval_metrics.evaluation.unequal_cutoffs import UnequalDepth, UnequalText
+from retrieval_metrics.evaluation.unequal_depth import UnequalDepth
+from retrieval_metrics.evaluation.unequal_text import UnequalText
 from retrieval_metrics.types import BudgetFill, BudgetUse
 
 GOLDEN = Path(__file__).parent / "golden" / "budget_wording.txt"

@@ -14,7 +14,8 @@ from retrieval_metrics.comparison.system_ranking import rank_systems
 from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.summary import mean_interval_of_sums, sum_clustered_values
-from retrieval_metrics.evaluation.unequal_cutoffs import describe_unequal_depth, describe_unequal_text
+from retrieval_metrics.evaluation.unequal_depth import describe_unequal_depth
+from retrieval_metrics.evaluation.unequal_text import describe_unequal_text
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
     from retrieval_metrics.evaluation.budget_coverage import BudgetFill, BudgetUse
-    from retrieval_metrics.evaluation.unequal_cutoffs import UnequalDepth, UnequalText
+    from retrieval_metrics.evaluation.unequal_depth import UnequalDepth
+    from retrieval_metrics.evaluation.unequal_text import UnequalText
 
 
 def format_budget_fill(fill: BudgetFill) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from retrieval_metrics._internal.patterns import lazy_pattern
 
-LONE_SURROGATE = re.compile("[\\ud800-\\udfff]")
+LONE_SURROGATE = lazy_pattern("[\\ud800-\\udfff]")
 
 
 def refuse_half_characters(text: str, where: str) -> None:

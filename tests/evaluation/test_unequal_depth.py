@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.unequal_cutoffs import find_unequal_depth
+from retrieval_metrics.evaluation.unequal_depth import find_unequal_depth
 
 
 def test_rankings_cut_above_a_cutoff_that_others_reach_are_found() -> None:

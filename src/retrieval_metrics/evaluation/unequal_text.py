@@ -1,4 +1,4 @@
-"""Find systems that have unequal amounts of text, or unequal depths, within a cut-off by number of results."""
+"""Find systems that have unequal amounts of text within the same number of results."""
 
 from __future__ import annotations
 
@@ -22,16 +22,7 @@ from retrieval_metrics.metrics.base.metric import Metric
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics._internal.plain_types import IntArray
     from retrieval_metrics.evaluation.scores import Scores
-
-
-# A ranking counts as deeper than another if it has at least this many more results.
-MIN_DEPTH_GAP = 5
-
-
-# Rankings are cut if more than this share of them end at the same rank.
-MIN_TRUNCATED_SHARE = 0.5
 
 
 # No run has as much text as this.
@@ -115,73 +106,6 @@ def _measure_mean_lengths(scores_by_system: Mapping[str, Scores], k: int) -> dic
             return None
         mean_lengths[system] = float(np.mean(first_lengths))
     return mean_lengths
-
-
-@dataclass(frozen=True, slots=True)
-class UnequalDepth:
-    """A system whose rankings are cut above a cut-off that another reaches.
-
-    Attributes:
-        shallow: The system that is cut.
-        deepest: The system with the longest ranking.
-        shallow_depth: The length of the longest ranking of `shallow`.
-        deepest_depth: The length of the longest ranking of `deepest`.
-        cutoffs: The cut-offs that `deepest` reaches and `shallow` does not, by metric.
-    """
-
-    shallow: str
-    deepest: str
-    shallow_depth: int
-    deepest_depth: int
-    cutoffs: Mapping[str, int]
-
-
-def describe_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric]) -> str:
-    """Describe in a sentence which system is cut above a cut-off that others reach; empty if none is."""
-    unequal_depth = find_unequal_depth(scores_by_system, metrics)
-    return "" if unequal_depth is None else wording.format_unequal_depth(unequal_depth)
-
-
-def find_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric]) -> UnequalDepth | None:
-    """Return the system that is cut above most cut-offs which another reaches; None if there is none."""
-    n_retrieved_by_system = {}
-    depths = {}
-    for system, scores in scores_by_system.items():
-        if scores.origin is not None:
-            n_retrieved = scores.origin.judged.n_retrieved[scores.positions]
-            n_retrieved_by_system[system] = n_retrieved
-            depths[system] = int(n_retrieved.max(initial=0))
-    if not depths:
-        return None
-    deepest = max(depths, key=depths.__getitem__)
-    shallow = None
-    cutoffs: dict[str, int] = {}
-    for system, depth in depths.items():
-        if not depth or not _is_truncated(n_retrieved_by_system[system], depth):
-            continue
-        min_depth = max(MIN_UNEQUAL_RATIO * depth, depth + MIN_DEPTH_GAP)
-        unreached = _find_unreached_cutoffs(metrics, depths[deepest], min_depth)
-        if len(unreached) > len(cutoffs):
-            cutoffs = unreached
-            shallow = system
-    if shallow is None:
-        return None
-    return UnequalDepth(shallow, deepest, depths[shallow], depths[deepest], cutoffs)
-
-
-def _is_truncated(n_retrieved: IntArray, depth: int) -> bool:
-    """Return whether most of the rankings that are not empty end at the same rank."""
-    n_cut = np.count_nonzero(n_retrieved == depth)
-    return bool(n_cut > MIN_TRUNCATED_SHARE * np.count_nonzero(n_retrieved))
-
-
-def _find_unreached_cutoffs(metrics: Sequence[Metric], deepest_depth: int, min_depth: float) -> dict[str, int]:
-    """Return the cut-offs of the metrics that are at least `min_depth`, counted no deeper than the deepest ranking."""
-    cutoffs = {}
-    for metric in metrics:
-        if isinstance(metric.k, int) and min(metric.k, deepest_depth) >= min_depth:
-            cutoffs[str(metric)] = metric.k
-    return cutoffs
 
 
 def _find_budget_between(
