@@ -46,8 +46,8 @@ GLOSSARY = {
     "differences symmetric about 0); at most 0.05 is significant at 95%.",
     "d_z": "the effect size: the mean difference in standard deviations of the differences.",
     "W/T/L": "wins/ties/losses: the number of queries on which the first system is better, equal and worse.",
-    "MDE": "minimum detectable effect: a true difference of this size is detected with 80% power if it is spread over the "
-    "queries as observed. A - means that it is unknown: there are too few queries, or none differs.",
+    "MDE": "minimum detectable effect: a true difference of this size is detected with 80% power if it is spread over "
+    "the queries as observed. A - means that it is unknown: there are too few queries, or none differs.",
 }
 
 
