@@ -37,12 +37,12 @@ def test_a_better_setting_is_found_and_its_gain_is_that_of_new_questions() -> No
         (
             {"at_least": {"map": 20}},
             ValueError,
-            "at_least for map must be .* got 20: no value could pass",
+            "at_least for map must be between 0 and 1, got 20",
         ),
         (
             {"at_most": {"map": 20}},
             ValueError,
-            "at_most for map must be .* got 20: every value would pass",
+            "at_most for map must be between 0 and 1, got 20",
         ),
         ({"at_least": [("map", 0.2)]}, TypeError, "at_least must map names of metrics to numbers, got list"),
         ({"parameters": {"k": "abc"}}, TypeError, "the values of k must be a list, got 'abc'"),

@@ -124,11 +124,11 @@ def test_floors_and_ceilings() -> None:
         (
             "at_least",
             60,
-            "at_least for mrr must be between 0 and 1, got 60: no value could pass. Did you mean 0.6",
+            "at_least for mrr must be between 0 and 1, got 60: no value could pass. Did you mean 0.6?",
         ),
         ("at_least", 1.5, "at_least for mrr must be between 0 and 1, got 1.5: no value could pass"),
         ("fail_under", -0.5, "fail_under for mrr must be between 0 and 1, got -0.5: every value would pass"),
-        ("at_most", 5, "at_most for mrr must be between 0 and 1, got 5: every value would pass. Did you mean 0.05"),
+        ("at_most", 5, "at_most for mrr must be between 0 and 1, got 5: every value would pass. Did you mean 0.05?"),
         ("at_most", -1, "at_most for mrr must be between 0 and 1, got -1: no value could pass"),
     ],
 )
