@@ -64,8 +64,8 @@ WRONG: dict[str, tuple[Any, str]] = {
     "two evaluations": (lambda: anything.compare(RESULT, RESULT), 'write compare({"a": first, "b": second})'),
     "a list of runs": (lambda: anything.compare(QRELS, [RUN, RUN]), 'write compare(qrels, {"a": run, "b": other_run})'),
     "no runs": (lambda: rm.compare(QRELS), 'write compare(qrels, {"a": run, "b": other_run})'),
-    "one run": (lambda: rm.compare(QRELS, RUN), "compare(qrels, {'bm25': run, ...}) takes the judgments first"),
-    "runs first": (lambda: anything.compare({"a": RUN}, QRELS), "takes the judgments first"),
+    "one run": (lambda: rm.compare(QRELS, RUN), "Write compare(qrels, {'bm25': run, 'other name': another_run})"),
+    "runs first": (lambda: anything.compare({"a": RUN}, QRELS), "with the judgments first"),
     "judgments of ranx": (lambda: anything.evaluate(OfRanx(QRELS), RUN), "pass qrels.to_dict()"),
     "a run of ranx": (lambda: anything.evaluate(QRELS, OfRanx(RUN)), "pass run.to_dict()"),
     "judgments of ir_measures": (

@@ -73,12 +73,12 @@ def test_queries_are_in_the_order_of_the_run_and_those_without_judgments_are_lef
 
 
 CRASHES: dict[str, tuple[Any, str, str]] = {
-    "a cut-off of 0": ({"d": 1}, "P_0", "a cut-off is a number of documents, at least 1, got 0"),
+    "a cutoff of 0": ({"d": 1}, "P_0", "a cutoff is a number of documents, at least 1, got 0"),
     "gains": ({"d": 1}, "ndcg.1=3", "unsupported measure ndcg.1=3"),
     "a parameter of what has none": ({"d": 1}, "map_10", "map has no parameters"),
     "more than a number": ({"d": 1}, "P_10x", "unsupported measure P_10x"),
     "two weights": ({"d": 1}, "set_F.1,2", "set_F has one parameter"),
-    "half a document": ({"d": 1}, "P.2.5", "a cut-off is a number of documents"),
+    "half a document": ({"d": 1}, "P.2.5", "a cutoff is a number of documents"),
     "preferences": ({"d": 1}, "prefs_pair", "unsupported measure prefs_pair"),
 }
 

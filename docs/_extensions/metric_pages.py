@@ -27,7 +27,7 @@ from retrieval_metrics.metrics.base.table import DEFINITIONS
 
 BLOCK = re.compile(r"^```\{metric\} (\w+)\n```$", re.MULTILINE)
 K = 3
-"""The cut-off of the edge cases."""
+"""The cutoff of the edge cases."""
 
 
 def metric_page(name: str) -> str:
@@ -141,7 +141,7 @@ def _differences(metric: rm.Metric, rules: str) -> str:
 def _names(definition: Definition) -> Iterator[str]:
     name = definition.name
     shown = (
-        f"`{name}@10`, or `{name}` for the whole ranking" if definition.takes_cutoff else f"`{name}`, without a cut-off"
+        f"`{name}@10`, or `{name}` for the whole ranking" if definition.takes_cutoff else f"`{name}`, without a cutoff"
     )
     yield "## Names and parameters" if definition.parameters else "## Names"
     yield f"Write {shown}."

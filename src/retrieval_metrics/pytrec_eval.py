@@ -296,14 +296,14 @@ def _parse_parameters(name: str, order: Sequence[str]) -> tuple[str, list[float]
     else:
         parameters = [_read_cut(name, text) for text in texts]
     if measure == "Rprec_mult" and 0 in parameters:
-        raise ValueError(f"unsupported measure {name}: a cut-off of 0 documents holds nothing")
+        raise ValueError(f"unsupported measure {name}: a cutoff of 0 documents holds nothing")
     return measure, parameters
 
 
 def _read_cut(name: str, text: str) -> int:
     number = float(text)
     if number < 1 or number != int(number):
-        raise ValueError(f"unsupported measure {name}: a cut-off is a number of documents, at least 1, got {text}")
+        raise ValueError(f"unsupported measure {name}: a cutoff is a number of documents, at least 1, got {text}")
     return int(number)
 
 

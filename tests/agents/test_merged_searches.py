@@ -186,7 +186,7 @@ def test_scores_stay_where_all_of_a_scored_context_is_cited_or_some() -> None:
 
 def test_a_budget_of_calls_is_refused_where_the_order_is_not_that_of_the_calls() -> None:
     for run in (TWO_CALLS.interleaved(), {"q": ["good"]}, {"q": [rm.Retrieved("good", "a")]}):
-        with pytest.raises(ValueError, match=r"a cut-off of 2calls needs to know which call found each item"):
+        with pytest.raises(ValueError, match=r"a cutoff of 2calls needs to know which call found each item"):
             rm.evaluate(GOOD, run, "recall@2calls")
     with pytest.raises(ValueError, match="needs the lengths of the items"):
         rm.evaluate(GOOD, TWO_CALLS.union(), "recall@20chars")

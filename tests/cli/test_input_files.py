@@ -58,7 +58,7 @@ def test_a_view_of_traces_is_scored(
         (["--tool", "search"], "name a view of them with --view"),
         (["--view", "cited"], "--view cited needs --citations"),
         (["--view", "cited", "--citations", "("], "--citations is no regular expression"),
-        (["--view", "union", "--tool", "search"], "no tool is called 'search'"),
+        (["--view", "union", "--tool", "search"], "no tool named 'search' ran"),
     ],
 )
 def test_a_view_that_cannot_be_told_is_refused(
@@ -75,7 +75,7 @@ def test_without_the_place_of_the_questions_id_it_is_asked_for(
     assert main(["evaluate", *traced[:2], "--view", "union"]) == 2
     assert "only its own, such as 't'; --question-id says where the id is" in capsys.readouterr().err
     assert main(["evaluate", *traced[:2], "--view", "union", "--question-id", "metadata.nope"]) == 2
-    assert "of 1 trace, none has 'metadata.nope', which --question-id names" in capsys.readouterr().err
+    assert "none of 1 trace has 'metadata.nope', named in --question-id" in capsys.readouterr().err
 
 
 def test_columns_and_formats_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

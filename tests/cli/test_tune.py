@@ -72,7 +72,7 @@ def test_it_saves_reports_and_writes_json(folder: Path, capsys: pytest.CaptureFi
         ),
         (
             ["qrels.trec", "k10.run", "k60.run", "--default", "k10", "--at-least", "mrr=60"],
-            "--at-least of mrr is 60, which no value can keep: its values are from 0 to 1; 0.6 may be meant",
+            "--at-least for mrr must be between 0 and 1, got 60: no value could pass. Did you mean 0.6?",
         ),
         (["qrels.trec", "k10.run", "k60.run"], "--default"),
     ],

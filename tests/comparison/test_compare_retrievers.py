@@ -154,7 +154,7 @@ def test_progress_counts_the_questions_of_all_systems(capsys: pytest.CaptureFixt
     [
         ({"level": 2}, "level must be strictly between 0 and 1, got 2"),
         ({"margin": -1}, "margin must be positive, got -1"),
-        ({"margin": 5}, "margin must be at most 1, .* got 5; 0.05 may be meant"),
+        ({"margin": 5}, "margin must be at most 1, .* got 5. Did you mean 0.05"),
         ({"resamples": 0}, "resamples must be a positive integer, got 0"),
         ({"clusters": {"other": 1}}, "clusters= has none of the judged queries"),
         ({"unjudged": "bound"}, "unjudged must be one of"),

@@ -83,5 +83,5 @@ def test_what_cannot_be_drawn_is_an_error(comparison: rm.Comparison, evaluation:
         evaluation.plot("wins")  # type: ignore[arg-type]  # the point of the line
     with pytest.raises(KeyError, match="map was not computed"):
         comparison.plot("differences", "map")
-    with pytest.raises(ValueError, match="none of map has a cut-off; name a metric, such as 'ndcg'"):
+    with pytest.raises(ValueError, match="none of map has a cutoff; name a metric, such as 'ndcg'"):
         rm.evaluate(QRELS, RUNS["old"], "map").plot("cutoffs")

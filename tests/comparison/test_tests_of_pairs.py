@@ -126,7 +126,7 @@ def test_clusters_widen_the_intervals_and_raise_the_p_value() -> None:
     assert clustered.paired.design_effect > 1.5
     assert np.diff(clustered.interval) > 1.2 * np.diff(independent.interval)
     assert clustered.p_uncorrected > independent.p_uncorrected
-    assert "queries in 30 clusters, as given; CIs and tests treat clusters as units" in str(comparison)
+    assert "queries in 30 clusters, user-defined; CIs and tests treat clusters as units" in str(comparison)
     assert "cluster" not in str(rm.compare(qrels, runs, "mrr"))
     evaluations = {system: rm.evaluate(qrels, run, "mrr", clusters=clusters) for system, run in runs.items()}
     assert rm.compare(evaluations).difference("mrr").paired == clustered.paired

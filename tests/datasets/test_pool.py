@@ -100,7 +100,7 @@ def test_what_cannot_be_pooled_says_why(arguments: Any, error: str) -> None:
 def test_effects_need_two_systems_and_a_metric_whose_change_is_bounded() -> None:
     with pytest.raises(ValueError, match="needs two systems"):
         rm.pool(QUESTIONS, RUNS["bm25"], metric="mrr")
-    with pytest.raises(ValueError, match="how far map can have moved without judgments"):
+    with pytest.raises(ValueError, match="the change of map cannot be bounded without judgments"):
         rm.pool(QUERIES, RUNS, metric="map")
 
 

@@ -1,4 +1,4 @@
-"""A metric over its cut-off is the metric evaluated at each cut-off."""
+"""A metric over its cutoff is the metric evaluated at each cutoff."""
 
 from typing import Any
 
@@ -53,9 +53,9 @@ def test_cut_offs_of_a_budget_are_budgets() -> None:
 
 def test_what_takes_no_cut_off_is_refused() -> None:
     result = rm.evaluate(QRELS, RUN, "mrr")
-    with pytest.raises(ValueError, match="r_precision takes no cut-off"):
+    with pytest.raises(ValueError, match="r_precision takes no cutoff"):
         result.at_cutoffs("r_precision")
-    with pytest.raises(ValueError, match=r"cut-off .* got 0"):
+    with pytest.raises(ValueError, match=r"cutoff .* got 0"):
         result.at_cutoffs("ndcg", [0])
 
 

@@ -193,7 +193,7 @@ def test_a_judgment_that_no_answer_could_satisfy_costs_no_call(judgment: rm.Quot
 @pytest.mark.parametrize(
     ("answer", "metrics", "options", "message"),
     [
-        (["d1"], "recall@2000chars", {}, "a cut-off of 2000chars needs the lengths of the items"),
+        (["d1"], "recall@2000chars", {}, "a cutoff of 2000chars needs the lengths of the items"),
         ([rm.Retrieved("d1")], "recall@2000chars", {}, "has neither text nor offsets"),
         ([rm.Retrieved("d1", "?")], "recall@800tokens", {}, "has no number of tokens"),
         (["d1", "d1"], "mrr", {"rules": "trec_eval"}, "holds a document twice"),

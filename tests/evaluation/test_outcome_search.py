@@ -89,4 +89,4 @@ def test_the_report_speaks_of_the_budget(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "exceeds the budget of 400 characters" in page
     assert "how much of what is relevant is in the first 400 characters" in page
-    assert "cut-off 0" not in page
+    assert "cutoff 0" not in page

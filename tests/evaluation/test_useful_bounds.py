@@ -11,11 +11,11 @@ from retrieval_metrics.metrics.base.user_metrics import forget_metric
     ("option", "metric", "bound", "message"),
     [
         ("at_least", "leak@5", 0.5, "lower is better in leak@5.*at_most"),
-        ("at_least", "recall@5", -0.4, "at_least of recall@5 is -0.4.*every value keeps"),
-        ("at_least", "recall@5", 1.4, "at_least of recall@5 is 1.4.*no value can keep"),
-        ("at_most", "leak@5", 1.4, "at_most of leak@5 is 1.4.*every value keeps"),
-        ("at_most", "leak@5", -1, "at_most of leak@5 is -1.*no value can keep"),
-        ("at_least", "recall@5", 80, "0.8 may be meant"),
+        ("at_least", "recall@5", -0.4, "at_least for recall@5 must be .* got -0.4: every value would pass"),
+        ("at_least", "recall@5", 1.4, "at_least for recall@5 must be .* got 1.4: no value could pass"),
+        ("at_most", "leak@5", 1.4, "at_most for leak@5 must be .* got 1.4: every value would pass"),
+        ("at_most", "leak@5", -1, "at_most for leak@5 must be .* got -1: no value could pass"),
+        ("at_least", "recall@5", 80, r"Did you mean 0\.8\?"),
     ],
 )
 def test_a_limit_that_says_nothing_is_refused(option: str, metric: str, bound: float, message: str) -> None:

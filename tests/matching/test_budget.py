@@ -46,7 +46,7 @@ class TestBudgets:
         )
 
     def test_a_length_that_nobody_knows_is_asked_for(self) -> None:
-        with pytest.raises(ValueError, match="a cut-off of 9chars needs the lengths of the items"):
+        with pytest.raises(ValueError, match="a cutoff of 9chars needs the lengths of the items"):
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "mrr@9chars")
         with pytest.raises(ValueError, match="item 'a' of query 'q' has neither text nor offsets"):
             means(["a"], [Retrieved("a")], ["mrr@9chars"])

@@ -124,12 +124,12 @@ def test_floors_and_ceilings() -> None:
         (
             "at_least",
             60,
-            "at_least of mrr is 60, which no value can keep: its values are from 0 to 1; 0.6 may be meant",
+            "at_least for mrr must be between 0 and 1, got 60: no value could pass. Did you mean 0.6?",
         ),
-        ("at_least", 1.5, "at_least of mrr is 1.5, which no value can keep: its values are from 0 to 1"),
-        ("fail_under", -0.5, "fail_under of mrr is -0.5, which every value keeps: its values are from 0 to 1"),
-        ("at_most", 5, "at_most of mrr is 5, which every value keeps: its values are from 0 to 1; 0.05 may be meant"),
-        ("at_most", -1, "at_most of mrr is -1, which no value can keep: its values are from 0 to 1"),
+        ("at_least", 1.5, "at_least for mrr must be between 0 and 1, got 1.5: no value could pass"),
+        ("fail_under", -0.5, "fail_under for mrr must be between 0 and 1, got -0.5: every value would pass"),
+        ("at_most", 5, "at_most for mrr must be between 0 and 1, got 5: every value would pass. Did you mean 0.05?"),
+        ("at_most", -1, "at_most for mrr must be between 0 and 1, got -1: no value could pass"),
     ],
 )
 def test_a_bound_out_of_the_range_of_a_metric_is_refused(option: str, bound: float, message: str) -> None:

@@ -285,10 +285,11 @@ class Trajectories(Mapping[Any, Trajectory]):
         for field in fields:
             lacking = [row_id for row_id, trajectory in self.items() if getattr(trajectory, field) is None]
             if lacking:
+                verb = "has" if len(lacking) == 1 else "have"
                 arguments = ", ".join(map(repr, fields))
                 raise ValueError(
-                    f"{len(lacking)} of {len(self)} trajectories (e.g. query {lacking[0]!r}) have no recorded {field} "
-                    "(unknown, not empty). Exclude them: known = "
+                    f"{len(lacking)} of {len(self)} trajectories (e.g. query {lacking[0]!r}) {verb} no recorded "
+                    f"{field} (unknown, not empty). Exclude them: known = "
                     f"trajectories.with_recorded({arguments}), and evaluate a view of it with known.judgments(qrels)."
                 )
 

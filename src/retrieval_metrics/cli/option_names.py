@@ -105,7 +105,7 @@ ARGUMENT = re.compile(
     re.VERBOSE,
 )
 # The name of an argument at the beginning of a message that says what is wrong with its value.
-FIRST_WORD = re.compile(r"\A(?P<name>[a-z_]+)(?= (?:must|is|of|has|takes|puts|cannot) )")
+FIRST_WORD = re.compile(r"\A(?P<name>[a-z_]+)(?= (?:must|is|of|for|has|takes|puts|cannot) )")
 # Stands for a value that a message leaves open, as in `pass match=...`.
 OPEN = ...
 

@@ -173,9 +173,9 @@ def audit(
         metric  standard  llama_index
         map       0.8333       1.5000
         1 query; compared with standard
-        llama_index: a repeated document counts again (map in 1 of 1); map of query 'q' is 1.5000 instead of 0.8333:
-        document 'a' is retrieved twice
-        67% of the first 10 retrieved documents are judged; the others count as not relevant, whether they are or not
+        llama_index: a repeated document counts again (map in 1 of 1); e.g. map of 'q': 1.5000 vs 0.8333: document
+        'a' is retrieved twice
+        judged@10 67%; unjudged documents count as not relevant
     """
     audited_metrics = as_metrics(metrics)
     audited_qrels = as_qrels(qrels)

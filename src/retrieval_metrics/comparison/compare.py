@@ -383,7 +383,7 @@ def _require_named_runs(qrels: Any, runs: Any) -> Mapping[str, RunMapping | Run]
     if isinstance(runs, Run) or any(map(_is_ranking, runs.values())):
         raise TypeError(
             "runs must map the name of each system to its run, got a single run. Write "
-            "compare(qrels, {'bm25': run, 'other name': another_run})"
+            "compare(qrels, {'bm25': run, 'other name': another_run}), with the judgments first"
         )
     if any(isinstance(run, Evaluation) for run in runs.values()):
         raise TypeError("evaluations have their own judgments; pass only compare({name: evaluation, ...})")

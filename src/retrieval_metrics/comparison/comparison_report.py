@@ -71,7 +71,7 @@ def comparison_report(
         answer,
         outcomes,
         *other_sections,
-        page.folded(f"{main} by query and over the cut-off", values, cutoff_chart(comparison.scores, main)),
+        page.folded(f"{main} by query and over the cutoff", values, cutoff_chart(comparison.scores, main)),
         queries_section(data, page_data.values),
         *format_about_section(comparison.scores, GLOSSARY, page_data.text_length),
     ]

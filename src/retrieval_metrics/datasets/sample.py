@@ -73,7 +73,7 @@ class Sample(SavedFields):
 
         Example:
             >>> print(Sample.from_probabilities({"q1": 0.5, "q4": 1.0}, population=["q1", "q2", "q4"]))
-            2 of 3 queries, drawn with probabilities from 0.5 to 1
+            2 of 3 queries, sampled with probabilities 0.5 to 1
         """
         if not isinstance(probabilities, Mapping):
             raise TypeError(f"probabilities must map query ids to numbers, got {type(probabilities).__name__}")

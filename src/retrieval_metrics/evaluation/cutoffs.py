@@ -32,11 +32,11 @@ def mean_by_cutoff(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] 
     """Return the mean of a metric at several cut-offs; see `Evaluation.at_cutoffs`."""
     parsed_metric = as_metric(metric)
     if not parsed_metric.definition.takes_cutoff:
-        raise ValueError(f"{parsed_metric} takes no cut-off; {parsed_metric.definition.summary}")
+        raise ValueError(f"{parsed_metric} takes no cutoff; {parsed_metric.definition.summary}")
     if cutoffs is None:
         checked_cutoffs = choose_cutoffs([scores], parsed_metric)
     else:
-        checked_cutoffs = [positive_integer(cutoff, "a cut-off") for cutoff in cutoffs]
+        checked_cutoffs = [positive_integer(cutoff, "a cutoff") for cutoff in cutoffs]
     mean_by_k = {}
     for cutoff in checked_cutoffs:
         values = _score_values(scores, _with_cutoff(parsed_metric, cutoff))
@@ -87,7 +87,7 @@ def choose_cutoffs(systems: Sequence[Scores], metric: Metric) -> list[int]:
         for scored_metric in scores.metrics:
             if isinstance(scored_metric.k, int):
                 largest_cutoff = max(largest_cutoff, scored_metric.k)
-        n_retrieved = scores.require_origin("scored at other cut-offs").judged.n_retrieved
+        n_retrieved = scores.require_origin("scored at other cutoffs").judged.n_retrieved
         longest_ranking = max(longest_ranking, int(n_retrieved.max(initial=1)))
     last = max(1, min(longest_ranking, max(2 * largest_cutoff, MIN_LAST_CUTOFF)))
     cutoffs = list(range(1, min(last, MAX_UNIT_STEP_CUTOFF) + 1))
@@ -112,5 +112,5 @@ def _with_cutoff(metric: Metric, size: int) -> Metric:
 
 
 def _score_values(scores: Scores, metric: Metric) -> FloatArray:
-    judged = scores.require_origin("scored at other cut-offs").judged
+    judged = scores.require_origin("scored at other cutoffs").judged
     return score(judged, metric, scores.rules).values[scores.positions]

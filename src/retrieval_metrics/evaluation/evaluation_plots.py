@@ -33,7 +33,7 @@ def evaluation_figure(record: Scores | Totals, kind: str, metric: str | Metric |
         return figure([points_panel(precision_recall_points({"": record.per_query_scores}))], across)
     metrics_over_k = [as_metric(metric)] if metric else metrics_with_cutoff(record)
     if kind == "cutoffs" and not metrics_over_k:
-        raise ValueError(f"none of {', '.join(map(str, record.metrics))} has a cut-off; name a metric, such as 'ndcg'")
+        raise ValueError(f"none of {', '.join(map(str, record.metrics))} has a cutoff; name a metric, such as 'ndcg'")
     panels = []
     if kind != "cutoffs":
         panels += [rows_panel(chart) for chart in evaluation_mean_charts(record)]

@@ -26,9 +26,9 @@ def require_useful_bound(option: str, metric: str | Metric, bound: float) -> Non
     if low <= bound <= high:
         return
     is_above = bound > high
-    consequence = "every value keeps" if is_above is is_ceiling else "no value can keep"
+    consequence = "every value would pass" if is_above is is_ceiling else "no value could pass"
     raise ValueError(
-        f"{option} of {parsed_metric} is {bound:g}, which {consequence}: its values are from {low:g} to {high:g}"
+        f"{option} for {parsed_metric} must be between {low:g} and {high:g}, got {bound:g}: {consequence}"
         f"{format_percentage_hint(bound, high)}"
     )
 
@@ -45,4 +45,4 @@ def format_percentage_hint(number: float, high: float) -> str:
     is_share_expected = high == 1
     if not is_share_expected or not MIN_PERCENTAGE <= number <= MAX_PERCENTAGE:
         return ""
-    return f"; {number / 100:g} may be meant"
+    return f". Did you mean {number / 100:g}?"

@@ -220,10 +220,10 @@ def missing_lengths_error(budget: Budget) -> ValueError:
     """Return the error for a budget on rankings that do not say what it counts."""
     if budget.unit == "calls":
         return ValueError(
-            f"a cut-off of {budget} needs to know which call found each item; evaluate a view in the order of the "
+            f"a cutoff of {budget} needs to know which call found each item; evaluate a view in the order of the "
             "calls, such as Trajectories.union()"
         )
     return ValueError(
-        f"a cut-off of {budget} needs the lengths of the items, but the rankings hold only ids; pass lists of "
+        f"a cutoff of {budget} needs the lengths of the items, but the rankings hold only ids; pass lists of "
         "Retrieved(id, text=...)"
     )

@@ -61,7 +61,7 @@ def mean_over_orders(
 DEFINITION = Definition(
     name="r_precision",
     score=score,
-    summary="relevant documents among the first R / R; its cut-off R is the number of relevant documents",
+    summary="relevant documents among the first R / R; its cutoff R is the number of relevant documents",
     plain_summary="how much of the first R results is relevant, if R documents are relevant",
     aliases=("rprec", "r_prec"),
     parameters={"rel": REL},

@@ -104,7 +104,7 @@ class CutoffLines(NamedTuple):
     @property
     def label(self) -> str:
         """What the axis of cut-offs is called."""
-        cutoff = "cut-off k" if self.unit == "k" else f"cut-off in {self.unit}"
+        cutoff = "cutoff k" if self.unit == "k" else f"cutoff in {self.unit}"
         return cutoff if self.marked is None else f"{cutoff}, {self.marked:,} marked"
 
 

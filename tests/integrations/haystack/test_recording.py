@@ -120,4 +120,4 @@ def test_a_pipeline_is_one_call_and_the_tracer_before_is_back_afterwards() -> No
     trajectories = recorded.trajectories
     assert [ids(call.ranking) for call in trajectories["q1"].calls] == [["d3", "d1"]]
     assert [call.error for call in trajectories["q2"].calls] == ["ConnectionError: index offline"]
-    assert "1 trace without the id of a question left out" in repr(trajectories)
+    assert "1 trace without the ID of a question, excluded" in repr(trajectories)

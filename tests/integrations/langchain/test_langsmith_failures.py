@@ -152,7 +152,7 @@ def test_a_failed_question_without_truth_stays_undefined() -> None:
     _, judged = evaluator({}, {"relevant": ["d"]}, run)["results"]
     assert (mrr["score"], judged["score"]) == (None, None)
     assert mrr["comment"].startswith("undefined, excluded from the mean: no relevant document")
-    assert judged["comment"].startswith("undefined and left out of the mean: 1 relevant, 0 retrieved")
+    assert judged["comment"].startswith("undefined, excluded from the mean: 1 relevant, 0 retrieved")
 
 
 CONTEXT = [Document("a", id="d3"), Document("b", id="d7")]

@@ -143,7 +143,7 @@ def test_a_tool_without_a_retriever_is_named_and_keeps_its_documents_as_artifact
         callbacks = [unnamed.handler("q1"), named.handler("q1")]
         agent([["close"]], search).invoke(MESSAGES, config={"callbacks": callbacks})
     assert item_ids(named.trajectories.union()["q1"]) == ["d2", "d1"]
-    with pytest.raises(ValueError, match=r"tools=\['search'\] says that one searches"):
+    with pytest.raises(ValueError, match=r"if one searches, name it: tools=\['search'\]"):
         _ = unnamed.trajectories
 
 
@@ -215,7 +215,7 @@ def test_tools_without_a_retriever_are_named_in_the_evaluation_too() -> None:
 
     questions = [("How is a file closed?", ["d1"])]
     target = agent([["close"]], search)
-    with pytest.raises(ValueError, match=r"tools=\['search'\] says that one searches"):
+    with pytest.raises(ValueError, match=r"if one searches, name it: tools=\['search'\]"):
         evaluate_retriever(target, questions, "mrr")
     ours = evaluate_retriever(target, questions, "mrr", tools="search")
     twin = asyncio.run(aevaluate_retriever(target, questions, "mrr", tools=["search"]))

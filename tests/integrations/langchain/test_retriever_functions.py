@@ -149,7 +149,7 @@ PAGE = Path(__file__).parents[3] / "integrations" / "langchain" / "README.md"
 
 
 def test_the_page_has_a_row_for_each_that_needs_arguments() -> None:
-    rows = PAGE.read_text(encoding="utf-8").partition("| what | arguments |\n| --- | --- |\n")[2].partition("\n\n")[0]
+    rows = PAGE.read_text(encoding="utf-8").partition("| chain | arguments |\n| --- | --- |\n")[2].partition("\n\n")[0]
     shown = dict(row.strip("| ").split(" | ") for row in rows.splitlines())
     expected = {}
     for name, (_, options) in GIVING.items():

@@ -75,7 +75,7 @@ def test_two_cut_offs_of_one_metric_live_side_by_side() -> None:
         ("ndcg@", ValueError, "positive integer, got ''"),
         ("ndcg@1.5", ValueError, "positive integer, got '1.5'"),
         ("ndgc@3", ValueError, "unknown metric 'ndgc'; did you mean ndcg"),
-        ("bpref@5", ValueError, "bpref takes no cut-off"),
+        ("bpref@5", ValueError, "bpref takes no cutoff"),
         (5, TypeError, "must be a str such as 'ndcg@10', got 5"),
     ],
 )

@@ -92,7 +92,7 @@ def test_what_is_asked_outside_is_left_out_and_handlers_are_taken_away_again() -
     assert (dispatcher.event_handlers, dispatcher.span_handlers) == before
     t = recorded.trajectories
     assert ids(t[7].calls[0].ranking) == ["d3", "d1"]
-    assert "1 trace without the id of a question left out" in repr(t)
+    assert "1 trace without the ID of a question, excluded" in repr(t)
 
 
 @pytest.mark.parametrize("make", [agent, lambda: AgentWorkflow(agents=[agent()])], ids=["agent", "workflow"])

@@ -94,7 +94,7 @@ class TestATrace:
         assert score("recall@10", trace=trace).value == 1.0
         assert score("recall@2calls", trace=trace, calls="union").value == 1.0
         assert score("recall@1calls", trace=trace, calls="union").value == 0.0
-        with pytest.warns(rm.RetrievalWarning, match="recall@10 sees nothing of the later calls"):
+        with pytest.warns(rm.RetrievalWarning, match="recall@10 ignores later calls"):
             assert score("recall@10", trace=trace, calls="union").value == 0.0
 
     def test_parallel_calls_stand_in_the_order_of_the_models_message(self) -> None:
@@ -132,7 +132,7 @@ class TestATrace:
         assert score("recall", **row, expectations=judgments, **cited).value == 0.5
         assert score("mrr", **row, **cited).value == 1.0
         assert score("mrr", **row, calls="context").value == 0.5
-        with pytest.raises(ValueError, match="what the answering model has read is unknown, which is not the same as"):
+        with pytest.raises(ValueError, match="the context of the answering model is unknown, which is not the same as"):
             score(trace=traced(in_turn(find)), calls="context")
         with pytest.raises(ValueError, match="calls='context' needs the spans of a model"):
             retrieval_scorers("mrr", retrieved="outputs", calls="context")

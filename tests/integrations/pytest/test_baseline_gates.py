@@ -247,7 +247,7 @@ FEWS = {
         ),
         "",
         (
-            "mrr not compared: 36 of 40 queries have different text *Compared on the 4 queries unchanged *: 4 queries; "
+            "mrr not compared: 36 of 40 queries have different text *Compared on the 4 queries unchanged *: 4 queries, "
             "at least 5 *"
         ),
     ),

@@ -52,7 +52,7 @@ def test_failures_come_first_and_every_query_can_be_opened(page: Path, browser: 
         assert text.index("1 of 2 checks failed.") < text.index("ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40")
         assert "q0 (what is <b>thing</b> number 0?)" in text
         links = browser.run("return [...document.links].map(link => [link.innerText, link.href])")
-        assert links[0][0] == "Every query, before and now"
+        assert links[0][0] == "All queries, before and after"
         browser.run("document.links[0].click()")
         until(lambda: browser.run("return document.readyState === 'complete' && location.href"), links[0][1])
         (opened,) = browser.requests()

@@ -41,6 +41,6 @@ def test_a_retriever_that_varies_is_asked_several_times_and_pooled(builds: Build
     result = builds.run("-v")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
-        ["test_search.py::test_rounds: 4 rounds, pooled per query; *rounds: mrr 0.* to 0.*, standard deviation 0.0*"]
+        ["test_search.py::test_rounds: 4 rounds, pooled per query; *rounds: mrr 0.* to 0.*, SD 0.0*"]
     )
     builds.run(lost=1).assert_outcomes(failed=1)

@@ -242,7 +242,7 @@ def any_of(wrong: Any) -> Any:
         (lambda: RetrievalMetric("coverage@3", by="auto"), ValueError, "needs the texts that were retrieved"),
         (lambda: RetrievalMetric("context_precision"), ValueError, "unknown metric 'context_precision'"),
         (lambda: RetrievalMetric(any_of(10)), TypeError, "must be a str"),
-        (lambda: metric_suite(k=()), ValueError, "at least one cut-off"),
+        (lambda: metric_suite(k=()), ValueError, "at least one cutoff"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(make: Any, error: type[Exception], message: str) -> None:

@@ -50,7 +50,7 @@ def test_a_printed_name_is_read_back_as_the_same_metric(metric: rm.Metric) -> No
 
 
 def test_a_cutoff_given_as_a_value_is_checked_too() -> None:
-    with pytest.raises(ValueError, match="cut-off k of ndcg must be a positive integer or None, got 0"):
+    with pytest.raises(ValueError, match="cutoff k of ndcg must be a positive integer or None, got 0"):
         rm.Metric("ndcg", 0)
     with pytest.raises(TypeError, match=r"got 1.5 \(float\)"):
         rm.Metric("ndcg", 1.5)  # type: ignore[arg-type]  # the point of the test

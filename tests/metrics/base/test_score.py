@@ -133,7 +133,7 @@ ANYTHING: dict[str, Any] = {"str": "101", "ids": ["d1", "d2"], "float": 1.0, "di
         (lambda: rm.ndcg(ANYTHING["str"]), TypeError, "gains must be a list of numbers in rank order, got str"),
         (lambda: rm.ndcg(ANYTHING["ids"]), TypeError, "got 'd1' at position 0; .* use evaluate"),
         (lambda: rm.ndcg([1, float("nan")]), ValueError, "must be finite, got nan at position 1"),
-        (lambda: rm.ndcg([1], k=0), ValueError, "the cut-off k of ndcg must be a positive integer or None, got 0"),
+        (lambda: rm.ndcg([1], k=0), ValueError, "the cutoff k of ndcg must be a positive integer or None, got 0"),
         (lambda: rm.ndcg([1], gain="cubic"), ValueError, "parameter 'gain' of ndcg must be one of"),
         (lambda: rm.ndcg([3, 1], ideal=[1, 1]), ValueError, "the ideal lacks the gain 3"),
         (lambda: rm.ndcg([1], ideal=[None]), TypeError, "ideal must be numbers in rank order, got None"),

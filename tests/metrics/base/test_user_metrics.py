@@ -195,7 +195,7 @@ def test_a_binary_metric_has_the_interval_of_a_share() -> None:
 
 def test_without_a_cutoff_and_without_relevant_documents() -> None:
     rm.define_metric("length", lambda grades: len(grades), k=False, bounded=False, needs_relevant=False)
-    with pytest.raises(ValueError, match="length takes no cut-off, got length@3"):
+    with pytest.raises(ValueError, match="length takes no cutoff, got length@3"):
         rm.Metric.parse("length@3")
     result = rm.evaluate(QRELS, RUN, "length")
     assert result.per_query["length"] == {query: len(RUN[query]) for query in QRELS}

@@ -80,7 +80,9 @@ def _begin_with_notes(verdicts: list[Verdict], notes: str) -> None:
     """Put the notes before the first reason why a metric is not compared, because they explain it."""
     for index, verdict in enumerate(verdicts):
         if verdict.difference is not None and verdict.outcome == "not_compared":
-            verdicts[index] = replace(verdict, figures=f"{notes} {verdict.figures}")
+            # The notes are whole sentences, so another begins here.
+            figures = verdict.figures[:1].upper() + verdict.figures[1:]
+            verdicts[index] = replace(verdict, figures=f"{notes} {figures}")
             return
 
 

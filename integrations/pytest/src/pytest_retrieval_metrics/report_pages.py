@@ -75,7 +75,7 @@ def _write_check_page(folder: Path, record: CheckRecord) -> str:
     if not record["comparison"]:
         return f"<p>{link}All queries</a></p>"
     note = "That page uses a two-sided test, so its p is twice the one-sided p of the check."
-    return f"<p>{link}All queries, before and now</a>. {note}</p>"
+    return f"<p>{link}All queries, before and after</a>. {note}</p>"
 
 
 def _failure_parts(record: CheckRecord, link: str) -> list[str]:

@@ -69,9 +69,9 @@ class Metric:
         name = canonical_name(name, GIVEN_METRICS)
         definition = DEFINITIONS[name]
         if not (k is None or isinstance(k, Budget)):
-            k = positive_integer(k, f"the cut-off k of {name}", or_none=True)
+            k = positive_integer(k, f"the cutoff k of {name}", or_none=True)
         if k is not None and not definition.takes_cutoff:
-            raise ValueError(f"{name} takes no cut-off, got {name}@{k}; {definition.summary}")
+            raise ValueError(f"{name} takes no cutoff, got {name}@{k}; {definition.summary}")
         explicit = definition.explicit_parameters(dict(parameters))
         object.__setattr__(self, "definition", definition)
         object.__setattr__(self, "name", name)

@@ -81,7 +81,7 @@ def _read_cutoff(text: str, cutoff: str) -> int | Budget:
     budget = Budget.parse(cutoff)
     if budget is None:
         raise ValueError(
-            f"the cut-off in {text!r} must be a positive integer, got {cutoff!r}; leave out '@{cutoff}' for all "
+            f"the cutoff in {text!r} must be a positive integer, got {cutoff!r}; leave out '@{cutoff}' for all "
             "documents, and write a budget as @2000chars, @800tokens or @3calls"
         )
     return budget

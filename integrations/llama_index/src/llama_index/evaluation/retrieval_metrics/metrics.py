@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Options of metrics of llama-index-core, and the metric that each stands for.
 HOST_OPTIONS = {
     "use_granular_hit_rate": "the share of relevant documents found is recall: use 'recall' or 'recall@10'",
-    "use_granular_mrr": "the average over all relevant documents is 'map', with a cut-off 'map@10'",
+    "use_granular_mrr": "the average over all relevant documents is 'map', with a cutoff 'map@10'",
     "mode": "the gain is part of the name: use 'ndcg' or 'ndcg(gain=exponential)'",
 }
 

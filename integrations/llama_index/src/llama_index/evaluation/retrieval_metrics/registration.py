@@ -92,7 +92,7 @@ def register(names: Iterable[str] | None = None, *, override: bool = False) -> R
     if host_names and not override:
         raise ValueError(
             f"llama-index-core has metrics named {', '.join(host_names)}, which mean something else; pass "
-            f"override=True to replace them, or add a cut-off: '{host_names[0]}@10'"
+            f"override=True to replace them, or add a cutoff: '{host_names[0]}@10'"
         )
     replaced: dict[str, type[BaseRetrievalMetric] | None] = {}
     for name, cls in classes.items():
