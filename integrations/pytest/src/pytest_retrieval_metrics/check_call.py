@@ -82,6 +82,11 @@ class CheckTask:
     ) -> CheckTask:
         """Read the arguments of a test."""
         positive_integer(rounds, "rounds")
+        if run_or_retriever is None:
+            raise TypeError(
+                f"retrieval_check got {type(qrels).__name__} alone: pass what is judged by it, a retriever or a run, "
+                "as the second argument: retrieval_check(questions, retriever, at_least={'recall@5': 0.4})"
+            )
         is_run = isinstance(run_or_retriever, (Mapping, Run))
         if is_run and queries is not None:
             raise TypeError("queries= are texts for a retriever; a run needs none")
