@@ -137,11 +137,15 @@ def test_floors_and_ceilings() -> None:
     ],
 )
 def test_a_bound_out_of_the_range_of_a_metric_is_refused(option: str, bound: float, message: str) -> None:
+    metric = "leak@5" if option == "at_most" else "mrr"
     with pytest.raises(ValueError) as raised:  # noqa: PT011  (the whole of it is compared)
-        require_useful_bound(option, "leak@5" if option == "at_most" else "mrr", bound)
+        require_useful_bound(option, metric, bound)
     assert str(raised.value) == message
-    require_useful_bound(option, "mrr", bound % 1)
-    require_useful_bound(option, "alpha_ndcg@10", abs(bound))  # which has no upper bound
+    require_useful_bound(option, metric, bound % 1)
+
+
+def test_a_metric_without_an_upper_bound_takes_every_floor_above_its_least_value() -> None:
+    require_useful_bound("at_least", "alpha_ndcg@10", 60)
 
 
 def test_a_tuning_takes_no_floor_of_what_should_be_low() -> None:
