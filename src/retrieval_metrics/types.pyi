@@ -42,6 +42,7 @@ from retrieval_metrics.evaluation.slices import Slices as Slices
 from retrieval_metrics.evaluation.stages import Stages as Stages
 from retrieval_metrics.evaluation.tie_range import TieRange as TieRange
 from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy
+from retrieval_metrics.inputs.exclusion import Exclude as Exclude
 from retrieval_metrics.inputs.items import Judgments as Judgments
 from retrieval_metrics.inputs.items import Piece as Piece
 from retrieval_metrics.inputs.items import QrelsMapping as QrelsMapping

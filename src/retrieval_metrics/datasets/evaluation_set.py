@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import Lint
     from retrieval_metrics.inputs.documents import Documents
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -432,6 +433,7 @@ class EvaluationSet(Questions):
         *,
         metric: str | Metric = "ndcg@10",
         difference: float = 0.05,
+        match: str | Key = "id",
         show_progress: bool = False,
     ) -> Lint[EvaluationSet]:
         """Find problems in the questions and their judgments, without a model.
@@ -449,6 +451,8 @@ class EvaluationSet(Questions):
                 results vary. Without runs, BM25 searches the corpus (`pip install 'retrieval-metrics[questions]'`).
             metric: The metric of the wanted difference.
             difference: The difference of means, at most 1, that the set should be able to detect with 80% power.
+            match: What the judged ids are compared with, as in `evaluate`: `"source"` or `"filename"` for documents
+                of a framework that have no ids.
             show_progress: Show a progress bar on stderr, if rich is installed.
 
         Returns:
@@ -470,7 +474,7 @@ class EvaluationSet(Questions):
             >>> lint.fixed().queries
             {'q1': 'Who may open the vault at night?'}
         """
-        return lint(self, corpus, runs, metric=metric, difference=difference, show_progress=show_progress)
+        return lint(self, corpus, runs, metric=metric, difference=difference, match=match, show_progress=show_progress)
 
     def save(
         self,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.datasets.corpus_index import CorpusIndex
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.metric import Metric
@@ -34,6 +35,7 @@ class LintInput:
         passages: The corpus.
         runs: The runs, by name.
         sources: The document that each question comes from, as far as it is known.
+        match: What the judged ids are compared with, in the corpus and in the runs.
     """
 
     texts: Mapping[Any, str]
@@ -41,6 +43,7 @@ class LintInput:
     passages: CorpusIndex | None = None
     runs: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[QueryId, str] = field(default_factory=dict)
+    match: str | Key = "id"
 
     @cached_property
     def queries(self) -> list[QueryId]:
@@ -100,10 +103,10 @@ class LintInput:
 
     @cached_property
     def _judged_runs(self) -> dict[str, JudgedRun]:
-        match: Any = "id"
+        match: Any = self.match
         if self.qrels.has_pieces:
             sources = None if self.passages is None else self.passages.sources
-            match = Matching(sources=sources, min_quote_length=1)
+            match = Matching(by=self.match, sources=sources, min_quote_length=1)
         return {name: judge(self.qrels, run, match, STANDARD.order) for name, run in self.runs.items()}
 
 

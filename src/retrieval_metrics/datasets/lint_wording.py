@@ -157,6 +157,10 @@ def format_no_relevant(n_judged: int) -> str:
 
 
 CORPUS_SKIPPED = "whether IDs, quotes and spans are in the corpus, and which other passages answer (needs corpus=)"
+IDS_SKIPPED = (
+    "whether the judged documents are in the corpus (needs their IDs; without IDs, pass match='source' or "
+    "match='filename')"
+)
 TEXTS_SKIPPED = "the texts of the passages (the corpus has only IDs; pass texts by ID)"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics._internal.validation import integer
 from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
 from retrieval_metrics.evaluation.saved_value_checks import require_correct_values
 from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
@@ -16,7 +17,7 @@ from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, writ
 from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
 from retrieval_metrics.inputs.json_codec import encode_id
 from retrieval_metrics.inputs.match_key import get_match_key
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import Matching
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Column
     from retrieval_metrics.files.saved_format import LabelMapping
     from retrieval_metrics.inputs.match_key import Key
-    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -110,7 +111,7 @@ def _encode_origin(origin: Origin, texts: dict[str, int], questions_like: str | 
     if not isinstance(origin.match, (str, Matching)):
         raise ValueError(
             f"match={origin.match!r} is a function, which cannot be saved, because loading a file runs no code; match "
-            "by 'source' or 'metadata:<name>', or save only the numbers: save(path, rankings=False)"
+            "by 'source', 'filename' or 'metadata:<name>', or save only the numbers: save(path, rankings=False)"
         )
     try:
         match = encode_record(origin.match, "match")
@@ -120,9 +121,28 @@ def _encode_origin(origin: Origin, texts: dict[str, int], questions_like: str | 
     section = Section(match=match, largest_grade=qrels.largest_grade)
     if origin.rounds != 1:
         section["rounds"] = origin.rounds
+    if origin.judged.n_excluded is not None:
+        section["excluded"] = _encode_excluded(origin.judged)
     section["questions"] = questions
     section["run"] = encode_run(origin.run, texts)
     return section
+
+
+def _encode_excluded(judged: JudgedRun) -> list[list[Any]]:
+    """Return the queries from whose rankings documents were left out, with how many."""
+    if judged.n_excluded is None:
+        return []
+    numbers = zip(judged.qrels.queries, judged.n_excluded.tolist(), strict=True)
+    return [[encode_id(query), number] for query, number in numbers if number]
+
+
+def _decode_excluded(section: Any, judged: JudgedRun) -> None:
+    """Set how many documents were left out of the ranking of each query."""
+    if section is None:
+        return
+    judged.n_excluded = np.zeros(judged.n_queries, dtype=np.int64)
+    for query, number in section:
+        judged.n_excluded[judged.qrels.place[query]] = integer(number, "the number of excluded documents")
 
 
 def decode_evaluation(
@@ -219,7 +239,8 @@ def _decode_origin(
         else:
             questions = decode_questions(questions, saved_file)
     with saved_file.name_place_in_errors("questions"):
-        qrels = as_qrels(questions)
+        # The ids were checked when the evaluation was made, perhaps by other rules, such as allow="blanks".
+        qrels = questions if isinstance(questions, Qrels) else Qrels.unchecked(questions)
     with saved_file.name_place_in_errors("run"):
         run = decode_run(encoded_run, texts)
     with saved_file.name_place_in_errors("origin"):
@@ -227,7 +248,9 @@ def _decode_origin(
             qrels = qrels.with_largest_grade(largest_grade)
         if not isinstance(match, Matching):
             get_match_key(match)
-        return Origin(judge(qrels, run, match, rules.order), run, match, rounds)
+        judged = judge(qrels, run, match, rules.order)
+        _decode_excluded(section.get("excluded"), judged)
+        return Origin(judged, run, match, rounds)
 
 
 def _encode_totals(totals: Totals) -> Section:

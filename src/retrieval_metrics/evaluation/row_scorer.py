@@ -120,7 +120,7 @@ class Scorer:
             if not 0 < len(refusals) < len(qrels):
                 raise
         accepted_judgments = {query: judgments for query, judgments in qrels.as_dict().items() if query not in refusals}
-        accepted_qrels = Qrels(accepted_judgments).with_largest_grade(qrels.largest_grade)
+        accepted_qrels = Qrels.unchecked(accepted_judgments).with_largest_grade(qrels.largest_grade)
         accepted_run = _select_queries(run, [query for query in run if query not in refusals])
         return self._evaluate(accepted_qrels, accepted_run, clusters), refusals
 
@@ -137,7 +137,7 @@ class Scorer:
         refusals: dict[QueryId, TypeError | ValueError] = {}
         for query, judgments in qrels.as_dict().items():
             try:
-                self._score(as_qrels({query: judgments}), _select_queries(run, [query]), scale)
+                self._score(Qrels.unchecked({query: judgments}), _select_queries(run, [query]), scale)
             except (TypeError, ValueError) as error:
                 refusals[query] = error
         return refusals

@@ -28,6 +28,10 @@ class Retrieved:
         offsets_unverified: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a
             section, a page or an earlier form of the text, so they count only where the text of the source, or the
             quote beside a span, confirms them.
+        copies: Other items of the same document, which `fuse` keeps; quotes, texts, spans and metadata are looked for
+            in them as well, and they take no rank.
+        contains: The ids of the chunks that it contains, if it is the parent that a retriever returned in their place.
+            A judged one counts as found at its rank.
 
     Raises:
         TypeError: If the text is not a str, or an offset is not an int.
@@ -47,6 +51,8 @@ class Retrieved:
     metadata: Mapping[str, Any] | None = field(default=None, hash=False)
     tokens: int | None = None
     offsets_unverified: bool = field(default=False, repr=False, compare=False, kw_only=True)
+    copies: tuple[Retrieved, ...] = field(default=(), repr=False, compare=False, kw_only=True)
+    contains: tuple[DocumentId, ...] = field(default=(), repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.text is not None and not isinstance(self.text, str):

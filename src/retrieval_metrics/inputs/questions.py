@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from retrieval_metrics.inputs.conversations import read_messages
+from retrieval_metrics.inputs.judgment_shapes import require_no_bare_value
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
@@ -43,6 +44,9 @@ class Questions:
         for query, text in self.queries.items():
             if not isinstance(text, str):
                 raise TypeError(f"the text of query {query!r} must be a str, got {text!r}")
+        if isinstance(self.qrels, Mapping):  # judgments in columns were read before
+            for query, judgments in self.qrels.items():
+                require_no_bare_value(judgments, f"query {query!r}")
         if not (self.answers or self.conversation):
             return
         self._require_texts(self.answers, "an answer")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
-from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
+from retrieval_metrics.inputs.ranking_checks import as_list, refuse_empty_id, require_finite_scores
 from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_ranking
 from retrieval_metrics.matching.judged_columns import Duplicates, Items
 from retrieval_metrics.matching.judged_run import JudgedRun
@@ -52,6 +52,8 @@ def judge_by_id(qrels: Qrels, run: RunMapping, order: ScoreOrder, lengths: Lengt
             continue
         if type(ranking) is dict or isinstance(ranking, Mapping):  # checking for dict first is much cheaper
             if ranking:
+                if "" in ranking and not order.single_precision:  # the drop-in takes what pytrec_eval takes
+                    refuse_empty_id(query)
                 id_types.add(type(next(iter(ranking))))
                 finder.find_in_scores(index, ranking)
                 n_retrieved[index] = len(ranking)
@@ -189,6 +191,8 @@ class IdFinder:
             raise TypeError(
                 f"the ranking of query {query!r} holds something that is not a document id: {error}"
             ) from error
+        if "" in first_index:
+            refuse_empty_id(self.queries[index])
         start = self.bounds[index]
         end = self.bounds[index + 1]
         for position, document in enumerate(self.documents[start:end], start):

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         SettledRows,
         Unlocated,
     )
+    from retrieval_metrics.matching.near_misses import NearMisses
 
 
 @dataclass(eq=False)
@@ -61,6 +62,8 @@ class JudgedRun:
         ambiguous_locations: How many items were located at one of several positions that hold their text.
         unanswered: Shape (queries,), which queries the retriever failed for or the run does not hold; None if each was
             answered, even if with an empty ranking.
+        near_misses: The relevant documents that were retrieved under nearly their ids; None if none were looked for.
+        n_excluded: Shape (queries,), how many documents were left out of the rankings; None if none were to be.
     """
 
     qrels: Qrels
@@ -77,6 +80,8 @@ class JudgedRun:
     invalid_offsets: int = 0
     ambiguous_locations: int = 0
     unanswered: BoolArray | None = None
+    near_misses: NearMisses | None = None
+    n_excluded: IntArray | None = None
     # Results that several metrics of one evaluation share, by relevance threshold.
     _hits: dict[float | None, Hits] = field(init=False, default_factory=dict)
     _n_relevant: dict[float | None, FloatArray] = field(init=False, default_factory=dict)

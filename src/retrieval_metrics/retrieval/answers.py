@@ -14,6 +14,7 @@ from retrieval_metrics.inputs.ranking_checks import (
     as_list,
     describe_keys,
     is_list_of_ids,
+    refuse_empty_id,
     require_finite_scores,
 )
 from retrieval_metrics.inputs.stage_rankings import (
@@ -95,6 +96,8 @@ def _read_ranking(answer: Any, query: QueryId) -> Ranking:
                 "the documents, best first, or items: [rm.Retrieved(id, text=...) for ... in found]"
             )
     common_id_type(set(map(type, ranking)), f"the document ids retrieved for query {query!r}")
+    if "" in ranking:
+        refuse_empty_id(query)
     return ranking
 
 
@@ -107,6 +110,8 @@ def _require_scores(answer: Mapping[Any, Any], query: QueryId) -> None:
                 "documents in it"
             )
     common_id_type(set(map(type, answer)), f"the document ids retrieved for query {query!r}")
+    if "" in answer:
+        refuse_empty_id(query)
     require_finite_scores(answer, query)
 
 

@@ -42,7 +42,7 @@ def score_one(
     n_listed_nonrelevant = sum(grade <= 0 for grade in listed_grades)
     unlisted_grades += [0.0] * _count_missing(n_listed_nonrelevant, n_nonrelevant, "not relevant")
     grades = {**grade_by_position, **dict(enumerate(unlisted_grades, start=len(listed)))}
-    judged = judge_by_id(Qrels({0: grades}), {0: range(len(listed))}, TIES_AS_GIVEN)
+    judged = judge_by_id(Qrels.unchecked({0: grades}), {0: range(len(listed))}, TIES_AS_GIVEN)
     return float(score(judged, metric, STANDARD).values[0])
 
 
