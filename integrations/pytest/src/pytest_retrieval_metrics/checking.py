@@ -157,6 +157,7 @@ class RetrievalCheck:
         at_least_per_query: QueryFloors | None = None,
         no_regression: Sequence[QueryId] = (),
         deterministic: bool = False,
+        texts: bool = False,
         rounds: int = 1,
         match: str | Key | Matching = "id",
         clusters: ClustersBy = "source",
@@ -184,6 +185,7 @@ class RetrievalCheck:
             at_least_per_query=at_least_per_query,
             no_regression=no_regression,
             deterministic=deterministic,
+            texts=texts,
         )
         call.check(baseline=baseline)
         if name in self._names:
@@ -216,6 +218,8 @@ class RetrievalCheck:
             no_regression: Ids of queries whose values must not be lower than in the baseline, compared exactly.
             deterministic: Whether the retriever returns the same for the same query, always. Every change is then real:
                 the test fails if any query is worse than in the baseline, without statistics.
+            texts: Whether the baseline stores the texts of what was retrieved. Otherwise it holds them only where
+                judging needs them: for quotes, texts and spans, and budgets of characters.
             rounds: How often a retriever whose results vary is asked everything; the values are then means per query.
             match: What ids of the judgments are compared with, as in `rm.evaluate`.
             clusters: The clusters of the queries, as in `rm.evaluate`; intervals and the test use whole clusters.
@@ -330,6 +334,7 @@ class RetrievalCheck:
                 outcome.best_verdicts,
                 labels,
                 show=settings.show,
+                texts=call.texts,
             )
             units_at_risk = self._count_units_at_risk(call, texts_only)
         record = self._make_record(call, outcome.failure)
