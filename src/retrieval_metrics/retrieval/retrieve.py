@@ -372,7 +372,8 @@ def _read_judgeable(questions: Questions, match: MatchBy) -> Judgeable:
 def short_answers_note(rankings: Mapping[Any, Ranking], functions: RetrieverFunctions, system_note: str = "") -> str:
     """Return a note on queries for which a store found fewer than it was asked for; "" if that is all it holds.
 
-    A store that is too small, or that filters before it searches, returns as many for every query.
+    A store that is too small, or that filters before it searches, returns as many for every query. Where every query
+    found nothing, that is said too if the store has an option to look at more.
 
     Example:
         >>> functions = RetrieverFunctions(n_requested=3)
@@ -387,7 +388,9 @@ def short_answers_note(rankings: Mapping[Any, Ranking], functions: RetrieverFunc
         return ""
     lengths = {query: len(ranking) for query, ranking in rankings.items()}
     short_queries = [query for query, length in lengths.items() if length < n_requested]
-    if not short_queries or len(set(lengths.values())) == 1:
+    found_nothing = not any(lengths.values())  # a filter of the store may have left nothing of what it looked at
+    is_alike = len(set(lengths.values())) == 1
+    if not short_queries or (is_alike and not (found_nothing and functions.candidate_option)):
         return ""
     option = functions.candidate_option and f" ({functions.candidate_option})"
     example = short_queries[0]
