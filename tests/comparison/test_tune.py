@@ -35,7 +35,7 @@ def test_a_better_setting_is_found_and_its_gain_is_that_of_new_questions() -> No
         ({"at_least": {"map": "high"}}, TypeError, "at_least of map must be a number, got 'high'"),
         ({"at_most": {"map": math.nan}}, ValueError, "at_most of map must be a number, got nan"),
         ({"at_least": {"map": 20}}, ValueError, "at_least of map is 20, which no value can keep: its values are from"),
-        ({"at_most": {"map": 20}}, ValueError, "higher is better in map, so a ceiling says nothing of it"),
+        ({"at_most": {"map": 20}}, ValueError, "at_most of map is 20, which every value keeps: its values are from 0"),
         ({"at_least": [("map", 0.2)]}, TypeError, "at_least must map names of metrics to numbers, got list"),
         ({"parameters": {"k": "abc"}}, TypeError, "the values of k must be a list, got 'abc'"),
         ({"parameters": {"k": [], "j": [1]}}, ValueError, "there is no value to try of k"),

@@ -92,7 +92,6 @@ REMEDIES = tuple(
         (r"rm\.History\(path\) reads it", "history show prints it"),
         (r"; \.pool\(questions\) collects them", ""),
         (r"limits=Limits\((line|compression)=\.\.\.\)", r"\1=..."),
-        (r"(give it a floor): at_least=\{\.\.\.\}", r"\1"),
         (r"such as Trajectories\.union\(\)", "such as view='union'"),
     )
 )

@@ -14,8 +14,7 @@ def require_useful_bound(option: str, metric: str | Metric, bound: float) -> Non
         bound: The bound.
 
     Raises:
-        ValueError: If the bound is outside the range of the metric, or is a floor where lower is better, or a ceiling
-            where higher is better.
+        ValueError: If the bound is outside the range of the metric, or is a floor where lower is better.
     """
     parsed_metric = as_metric(metric)
     low, high = parsed_metric.definition.bounds
@@ -23,11 +22,6 @@ def require_useful_bound(option: str, metric: str | Metric, bound: float) -> Non
     if not is_ceiling and not parsed_metric.definition.higher_is_better:
         raise ValueError(
             f"lower is better in {parsed_metric}, so a floor says nothing of it; bound it: at_most={{...}}"
-        )
-    is_of_retrieval = not parsed_metric.definition.is_given  # of other scores nothing else may say that lower is better
-    if is_ceiling and is_of_retrieval and parsed_metric.definition.higher_is_better:
-        raise ValueError(
-            f"higher is better in {parsed_metric}, so a ceiling says nothing of it; give it a floor: at_least={{...}}"
         )
     if low <= bound <= high:
         return
