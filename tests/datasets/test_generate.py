@@ -162,12 +162,16 @@ class RateLimitError(Exception):
         self.response = SimpleNamespace(status_code=429, headers={"Retry-After": str(seconds)})
 
 
+class TooManyRequests(Exception):  # noqa: N818  (named as that of a client)
+    pass
+
+
 @pytest.mark.parametrize(
     "error",
     [
         RateLimitError,
-        lambda seconds: RuntimeError(f"Too many requests, try again in {seconds * 1000:.0f}ms"),
-        lambda _: RuntimeError("Error code: 429"),
+        lambda seconds: TooManyRequests(f"try again in {seconds * 1000:.0f}ms"),
+        lambda _: TooManyRequests("no"),
     ],
     ids=["header", "words", "nothing said"],
 )

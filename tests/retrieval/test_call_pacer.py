@@ -1,5 +1,6 @@
 """The pace of calls to a service that refuses some."""
 
+import warnings
 from types import SimpleNamespace
 
 import pytest
@@ -18,6 +19,7 @@ def test_a_service_that_refuses_again_is_left_alone_for_longer_unless_it_says_ho
 ) -> None:
     now = [100.0]
     waited = []
+    announced = []
 
     async def wait(seconds: float) -> None:
         waited.append(seconds)
@@ -28,6 +30,10 @@ def test_a_service_that_refuses_again_is_left_alone_for_longer_unless_it_says_ho
     pace = CallPacer()
     for _ in range(4):
         run_until_complete(pace.start())
-        assert pace.note_refusal(RuntimeError(f"429 Too Many Requests{header}"))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert pace.note_refusal(RuntimeError(f"429 Too Many Requests{header}"))
+        announced.append(len(caught))
         pace.end()
     assert waited == pytest.approx(waits)
+    assert announced == ([0, 1, 0, 0] if header == "" else [1, 0, 0, 0])  # once, unless the first pause is short

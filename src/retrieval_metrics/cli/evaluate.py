@@ -114,6 +114,8 @@ def run(arguments: argparse.Namespace) -> bool:
     rules = _rules_of_options(arguments)
     for option in ("fail_under", "at_most"):
         for metric, bound in getattr(arguments, option):
+            if option == "at_most" and metric.definition.higher_is_better and not metric.definition.is_given:
+                raise ValueError(f"higher is better in {metric}, so it has no ceiling; give it a floor: --fail-under")
             require_useful_bound(option, metric, bound)
     _refuse_contradictions(arguments, has_several_runs=len(paths) > 1)
     labels = parse_labels(arguments.label)

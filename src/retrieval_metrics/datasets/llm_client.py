@@ -107,7 +107,9 @@ class LlmClient:
         settings = model if isinstance(model, Model) else Model(model)
         prompt_function = choose_prompt_function(settings.ask)
         self._takes_schema = takes_schema(prompt_function)
-        self._caller = FunctionCaller(prompt_function, name="model", timeout=settings.timeout, retries=settings.retries)
+        self._caller = FunctionCaller(
+            prompt_function, name="model", timeout=settings.timeout, retries=settings.retries, is_patient=True
+        )
         self.model_name = settings.name
         self._cache = ReplyCache(settings.cache)
         self._workers = settings.workers

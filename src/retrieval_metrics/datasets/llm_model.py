@@ -37,7 +37,8 @@ class Model:
             next time: a second run makes no calls, and an interrupted one continues where it stopped.
         workers: How many calls may be under way at once.
         timeout: Seconds that one attempt of a call may take; None sets no limit.
-        retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
+        retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30. Rate limits
+            are waited for as long as they last, up to 20 refusals in a row, and a warning says so; with 0 they are not.
         budget: The largest number of calls of a function it is given to, retries included; replies from the cache are
             free.
         token_budget: Likewise, the largest number of tokens in prompts and replies together.
@@ -71,7 +72,9 @@ class Model:
                 "cache= requires name=, which separates the replies of different models. Write "
                 "Model(ask, 'its name', cache=...)"
             )
-        FunctionCaller(choose_prompt_function(self.ask), name="model", timeout=self.timeout, retries=self.retries)
+        FunctionCaller(
+            choose_prompt_function(self.ask), name="model", timeout=self.timeout, retries=self.retries, is_patient=True
+        )
         positive_integer(self.workers, "workers")
         Spending(Calls(), self.budget, self.token_budget, self.count_tokens)
 

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from time import monotonic
 
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.retrieval.rate_limits import find_asked_wait
 
 # Seconds to wait where the service does not say how long; doubled as long as it goes on refusing.
@@ -17,6 +18,13 @@ MARGIN = 0.02
 
 # A service that asks for a longer wait than this has no quota left, which is an error and no limit of a rate.
 MAX_WAIT = 300.0
+
+# Pauses of so many seconds are announced before they begin: the first one, and those after it.
+LONG_PAUSE = 5.0
+LONG_LATER_PAUSE = 1.0
+
+# Seconds by which a refused call lets the others begin first: what is refused may be this call alone.
+DEFERENCE = 0.01
 
 # Refusals in a row after which the limit is reported as an error.
 MAX_REFUSALS = 20
@@ -34,7 +42,10 @@ SLOWER = 1.1
 class CallPacer:
     """How fast a service may be called: learnt from its refusals, and kept by all its callers together."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "service") -> None:
+        """Take what a warning calls the service."""
+        self._name = name
+        self._has_announced = False
         self._n_running = 0
         # How many calls may be under way at once; None until the service first refuses one.
         self._max_running: int | None = None
@@ -50,12 +61,13 @@ class CallPacer:
         self._n_successes = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    async def start(self) -> None:
-        """Wait until a call may begin, and count it as under way."""
+    async def start(self, *, was_refused: bool = False) -> None:
+        """Wait until a call may begin, and count it as under way; one that was refused lets others begin first."""
+        deference = DEFERENCE if was_refused else 0.0
         while True:
             now = monotonic()
-            if now < self._resumed:
-                await asyncio.sleep(self._resumed - now)
+            if now < self._resumed + deference:
+                await asyncio.sleep(self._resumed + deference - now)
             elif self._is_full():
                 turn = asyncio.get_running_loop().create_future()
                 self._waiting.append(turn)
@@ -90,21 +102,30 @@ class CallPacer:
             self._max_running += 1
             self._interval *= FASTER
 
-    def note_refusal(self, error: BaseException) -> bool:
-        """Learn from a refusal; return whether it is worth waiting for."""
+    def note_refusal(self, error: BaseException, *, max_wait: float | None = None) -> bool:
+        """Learn from a refusal; return whether it is worth waiting for.
+
+        Args:
+            error: The refusal, which may say how long to wait.
+            max_wait: The longest pause in seconds: a service that asks for a longer one is not waited for.
+        """
         asked_wait = find_asked_wait(error)
         self._n_refusals += 1
-        if self._n_refusals > MAX_REFUSALS or (asked_wait or 0.0) > MAX_WAIT:
+        longest = MAX_WAIT if max_wait is None else min(max_wait, MAX_WAIT)
+        if self._n_refusals > MAX_REFUSALS or (asked_wait or 0.0) > longest:
             return False
         now = monotonic()
+        is_after_pause = self._n_refusals > 1 and now >= self._resumed
         if self._n_refusals == 1:
             max_running = self._n_running
             if self._max_running is not None:
                 max_running = min(self._max_running, self._n_running)
             self._max_running = max(1, max_running // 2)
-        elif now >= self._resumed and asked_wait is None:  # not one of those that were under way at the first refusal
+        elif is_after_pause and asked_wait is None:  # not one of those that were under way at the first refusal
             self._pause = min(2 * self._pause, MAX_REFUSAL_PAUSE)
-        wait = self._pause if asked_wait is None else MARGIN + asked_wait
+        wait = min(self._pause, longest) if asked_wait is None else MARGIN + asked_wait
+        if wait >= (LONG_LATER_PAUSE if is_after_pause else LONG_PAUSE):
+            self._announce(wait, error)
         self._resumed = max(self._resumed, now + wait)
         self._next_start = max(self._next_start, self._resumed)
         if self._n_successes and self._counted_since is not None:
@@ -114,6 +135,17 @@ class CallPacer:
             self._n_successes = 0
             self._counted_since = self._resumed
         return True
+
+    def _announce(self, wait: float, error: BaseException) -> None:
+        """Warn once that calls are waiting."""
+        if self._has_announced:
+            return
+        self._has_announced = True
+        warn(
+            f"the {self._name} refuses calls by a rate limit ({type(error).__name__}): waiting {wait:.3g} s before the "
+            "next one, and again as long as it refuses. To stop, press Ctrl+C; to fail at once, pass retries=0; to be "
+            "refused less often, lower workers="
+        )
 
     def _wake(self) -> None:
         waiting = self._waiting

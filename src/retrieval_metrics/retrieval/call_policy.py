@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from retrieval_metrics._internal.validation import integer, positive_number
-from retrieval_metrics.retrieval.call_pacer import CallPacer
-from retrieval_metrics.retrieval.rate_limits import is_rate_limit
+from retrieval_metrics.retrieval.call_pacer import MAX_REFUSALS, CallPacer
+from retrieval_metrics.retrieval.rate_limits import find_asked_wait, is_rate_limit
 from retrieval_metrics.retrieval.threads import Threads
 
 if TYPE_CHECKING:
@@ -35,8 +35,18 @@ class FunctionCaller:
         timeout: float | None,
         retries: int,
         keep: Callable[[Any], Any] | None = None,
+        is_patient: bool = False,
     ) -> None:
-        """Take a function of a text, what messages call it, and what copies its answers before another call begins."""
+        """Take a function of a text, and what messages call it.
+
+        Args:
+            function: The function to call.
+            name: What messages call it.
+            timeout: Seconds of an attempt, and of the longest pause for a rate limit; None sets no limit.
+            retries: How often a failed or refused call is repeated.
+            keep: Copies an answer before another call begins; None keeps the answer itself.
+            is_patient: Wait for a rate limit as long as it lasts, unless `retries` is 0, and as long as it asks.
+        """
         self._function = function
         self._keep = keep
         self._name = name
@@ -47,7 +57,12 @@ class FunctionCaller:
         if self._retries < 0:
             raise ValueError(f"retries must not be negative, got {retries!r}")
         self._threads = Threads()
-        self._pacer = CallPacer()
+        self._pacer = CallPacer(name)
+        self._max_refusals = self._retries
+        self._max_wait = self._timeout
+        if is_patient and self._retries:
+            self._max_refusals = MAX_REFUSALS
+            self._max_wait = None
 
     async def call(
         self,
@@ -57,10 +72,11 @@ class FunctionCaller:
         after: Callable[[float], object],
         **options: Any,
     ) -> Any:
-        """Return the result of the first attempt that succeeds; attempts refused by a rate limit do not count."""
+        """Return the result of the first attempt that succeeds; refusals by a rate limit are counted apart."""
         n_failed = 0
+        n_refused = 0
         while True:
-            await self._pacer.start()
+            await self._pacer.start(was_refused=n_refused > 0)
             try:
                 before()
                 try:
@@ -68,7 +84,12 @@ class FunctionCaller:
                 except Exception as error:
                     is_refused = is_rate_limit(error)
                     if is_refused:
-                        may_retry = self._pacer.note_refusal(error)
+                        n_refused += 1
+                        may_retry = n_refused <= self._max_refusals and self._pacer.note_refusal(
+                            error, max_wait=self._max_wait
+                        )
+                        if not may_retry:
+                            error.add_note(f"the {self._name} refused the call by a rate limit; {self._advise(error)}")
                     else:
                         may_retry = n_failed < self._retries
                     if not may_retry:
@@ -81,6 +102,13 @@ class FunctionCaller:
             if not is_refused:
                 await asyncio.sleep(min(PAUSE * 2**n_failed, MAX_PAUSE))
                 n_failed += 1
+
+    def _advise(self, error: BaseException) -> str:
+        """Return how to get an answer from a service that refused the last attempt."""
+        asked_wait = find_asked_wait(error)
+        if asked_wait is not None and self._max_wait is not None and asked_wait > self._max_wait:
+            return f"it asks to wait {asked_wait:g} s, which is longer than timeout={self._max_wait:g}"
+        return f"to wait for it, raise retries={self._retries}; to call it less often, lower workers="
 
     async def _attempt(self, function: Callable[[], Any], after: Callable[[float], object]) -> Any:
         start = perf_counter()

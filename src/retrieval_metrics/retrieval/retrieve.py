@@ -118,7 +118,9 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
         timeout: Seconds that one attempt may take; a slower query fails with a `TimeoutError`. Asynchronous functions
             are cancelled. Synchronous ones cannot be: their thread is abandoned and ends when the function returns, or
             with the program. None sets no limit.
-        retries: How often a failed query is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
+        retries: How often a failed query is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30. A query
+            that a rate limit refused is repeated as often, after the seconds that the service asks for (`Retry-After`)
+            or 1, 2, 4 ..., and never after more than `timeout`; a warning announces the wait. With 0 nothing waits.
         show_progress: Show a progress bar on stderr, if rich is installed.
         raise_on_error: Raise the first failure instead of recording it.
         match: What the judgments of an `EvaluationSet` are compared with, as in `evaluate`.
@@ -374,7 +376,8 @@ def _read_judgeable(questions: Questions, match: MatchBy) -> Judgeable:
 def short_answers_note(rankings: Mapping[Any, Ranking], functions: RetrieverFunctions, system_note: str = "") -> str:
     """Return a note on queries for which a store found fewer than it was asked for; "" if that is all it holds.
 
-    A store that is too small, or that filters before it searches, returns as many for every query.
+    A store that is too small, or that filters before it searches, returns as many for every query. Where every query
+    found nothing, that is said too if the store has an option to look at more.
 
     Example:
         >>> functions = RetrieverFunctions(n_requested=3)
@@ -389,7 +392,9 @@ def short_answers_note(rankings: Mapping[Any, Ranking], functions: RetrieverFunc
         return ""
     lengths = {query: len(ranking) for query, ranking in rankings.items()}
     short_queries = [query for query, length in lengths.items() if length < n_requested]
-    if not short_queries or len(set(lengths.values())) == 1:
+    found_nothing = not any(lengths.values())  # a filter of the store may have left nothing of what it looked at
+    is_alike = len(set(lengths.values())) == 1
+    if not short_queries or (is_alike and not (found_nothing and functions.candidate_option)):
         return ""
     option = functions.candidate_option and f" ({functions.candidate_option})"
     example = short_queries[0]

@@ -69,6 +69,17 @@ def test_a_filter_of_faiss_that_leaves_fewer_than_k_is_said_once() -> None:
         retriever.invoke("question 1")
 
 
+def test_a_filter_of_faiss_that_leaves_nothing_is_said_too() -> None:
+    store, _ = filtered(faiss, 10)
+    nothing = {"part": "absent"}
+    retriever = MMRRetriever.from_store(store, k=8, fetch_k=10, search_kwargs={"filter": nothing})
+    with pytest.warns(rm.RetrievalWarning, match=r"filters the 20 documents .* and 0 of them match, fewer than k=8"):
+        assert retriever.invoke("question") == []
+    plain = store.as_retriever(search_kwargs={"k": 4, "filter": nothing})
+    with pytest.warns(rm.RetrievalWarning, match=r"2 of 2 queries got fewer than k=4, .*'fetch_k'"):
+        rm.retrieve(plain, {"q1": "question 1", "q2": "question 2"})
+
+
 @pytest.mark.parametrize("how", ["alone", "wrapped", "from the store", "asynchronous"])
 def test_an_evaluation_says_once_how_many_questions_a_filter_left_fewer_than_k(how: str) -> None:
     store, condition = filtered(faiss, 10)

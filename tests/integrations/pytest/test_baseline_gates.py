@@ -89,6 +89,27 @@ def test_only_drops_fail_so_five_losses_and_no_gain_do(builds: Builds) -> None:
     builds.run("-v").stdout.fnmatch_lines(["*ndcg@10  1.000 *0.969*passed"])  # 1 - 1 / 2^5: a gain is no alarm
 
 
+FORBIDDEN_SUITE = """
+import os
+
+GRADES = {f"q{number}": {"secret": -1, "fine": 1} for number in range(12)}
+RUN = {query: ["fine", "secret"] if int(os.environ["LOST"]) else ["fine"] for query in GRADES}
+
+
+def test_words(retrieval_check):
+    retrieval_check(GRADES, RUN, {"leak@5": None}, baseline=True)
+"""
+
+
+def test_an_improvement_never_fails_even_where_no_drop_could(builds: Builds) -> None:
+    builds.write(FORBIDDEN_SUITE)
+    builds.run("--retrieval-update", lost=1).stdout.fnmatch_lines(["*leak@5*0 of 12 queries can get worse*"])
+    result = builds.run(lost=1)  # nothing has changed, and nothing could fail
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["leak@5 not compared: *0 of 12 queries can get worse*"])
+    builds.run(lost=0).assert_outcomes(passed=1)  # 12 leaks of 12 before, none now
+
+
 def test_what_a_retriever_without_chance_loses_is_a_change(builds: Builds) -> None:
     builds.write(SUITE.replace("baseline=True", "baseline=True, deterministic=True"))
     builds.write_baseline()

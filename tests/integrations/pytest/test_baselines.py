@@ -123,7 +123,9 @@ def test_what_ids_are_matched_by_is_part_of_the_baseline(builds: Builds) -> None
     builds.write(suite.replace('"source")', "lambda item: item.source)"))
     result = builds.run()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*a baseline cannot hold match=<function *match by 'source' or 'metadata:<name>'"])
+    result.stdout.fnmatch_lines(
+        ["*a baseline cannot hold match=<function *match by 'source', 'filename' or 'metadata:<name>'"]
+    )
 
 
 def test_texts_and_times_stay_out_of_a_baseline_that_needs_ids_alone(builds: Builds) -> None:
@@ -143,6 +145,47 @@ def test_texts_and_times_stay_out_of_a_baseline_that_needs_ids_alone(builds: Bui
     assert "seconds" not in text
     assert "a secret text" in (builds.path / WORDS).with_name("test_words.quotes.json").read_text()
     builds.run().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("match", ["id", "source", "filename", "metadata:page"])
+def test_a_baseline_holds_no_texts_unless_asked_for(builds: Builds, match: str) -> None:
+    suite = f"""
+    import retrieval_metrics as rm
+    def found(query):
+        metadata = {{"page": "d", "note": "TOP SECRET"}}
+        return [rm.Retrieved("d", "TOP SECRET", source="d", start=0, metadata=metadata)]
+    def test_words(retrieval_check):
+        retrieval_check({{"q1": ["d"]}}, found, {{"mrr": 1}}, baseline=True, match={match!r})
+"""
+    builds.write(suite)
+    builds.write_baseline()
+    text = (builds.path / WORDS).read_text()
+    assert "SECRET" not in text
+    builds.run().assert_outcomes(passed=1)
+    baseline = rm.load(builds.path / WORDS)
+    assert isinstance(baseline, rm.Evaluation)
+    evaluation = baseline.scores
+    assert evaluation.origin is not None
+    assert rm.evaluate({"q1": ["d"]}, evaluation.origin.run, "mrr", match=match).means == {"mrr": 1.0}
+    builds.write(suite.replace("baseline=True", "baseline=True, texts=True"))
+    builds.run("--retrieval-update").assert_outcomes(passed=1)
+    assert "TOP SECRET" in (builds.path / WORDS).read_text()
+
+
+def test_a_parent_that_answers_for_a_chunk_counts_in_the_baseline_too(builds: Builds) -> None:
+    builds.write("""
+    import retrieval_metrics as rm
+    def found(query):
+        return [rm.Retrieved("parent", "a secret", contains=("d",))]
+    def test_words(retrieval_check):
+        retrieval_check({"q1": ["d"]}, found, {"mrr": 1}, baseline=True)
+""")
+    builds.write_baseline()
+    baseline = rm.load(builds.path / WORDS)
+    assert isinstance(baseline, rm.Evaluation)
+    assert baseline.scores.origin is not None
+    assert rm.evaluate({"q1": ["d"]}, baseline.scores.origin.run, "mrr").means == {"mrr": 1.0}
+    assert "secret" not in (builds.path / WORDS).read_text()
 
 
 def test_a_metric_that_the_baseline_lacks_is_computed_from_its_rankings(builds: Builds) -> None:

@@ -65,6 +65,15 @@ def test_what_is_asked_of_queries_is_read_before_anything_is_retrieved(
         check(QRELS, QRELS, {"mrr": 1}, **options)
 
 
+def test_a_metric_beside_a_ceiling_may_be_only_shown(check: RetrievalCheck) -> None:
+    qrels = {"q": {"a": 1, "x": -1}}
+    result = check(qrels, {"q": ["b", "a"]}, {"recall@1": None}, at_most={"leak@5": 0.5})
+    outcome_by_metric = {verdict.metric: verdict.outcome for verdict in result.verdicts}
+    assert outcome_by_metric == {"recall@1": "not_gated", "leak@5": "passed"}
+    with pytest.raises(pytest.fail.Exception, match="recall@1 not compared"):
+        check(qrels, {"q": ["b", "a"]}, {"recall@1": 0}, at_most={"leak@5": 0.5}, name="zero")
+
+
 @pytest.mark.parametrize("floor", [None, 0])
 def test_a_metric_that_nothing_bounds_is_not_compared(check: RetrievalCheck, floor: float | None) -> None:
     run = {query: ["x", *ranking] for query, ranking in QRELS.items()}

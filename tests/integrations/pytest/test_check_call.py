@@ -51,3 +51,8 @@ def test_texts_must_fit_the_judgments(check: RetrievalCheck) -> None:
         check(QRELS, len, {"mrr": 1}, queries={"what does yield do?": "yield"}, name="absent")
     with pytest.raises(TypeError, match="a run needs none"):
         check(QRELS, QRELS, {"mrr": 1}, queries={}, name="run")
+
+
+def test_judgments_alone_are_refused_with_what_is_missing(check: RetrievalCheck) -> None:
+    with pytest.raises(TypeError, match=r"got dict alone: .* a retriever or a run, as the second argument"):
+        check(QRELS, at_least={"mrr": 1})

@@ -102,7 +102,8 @@ def test_the_decorator_of_ragas_turns_errors_into_nothing_which_fails() -> None:
 def test_other_metrics_stand_beside_those_of_retrieval() -> None:
     rows = [RETRIEVED | {"mrr": 1.0, "faithfulness": 0.5, "id": 7}, EMPTY | {"mrr": 0.0, "faithfulness": math.nan}]
     assert list(to_evaluation(rows).means) == ["mrr"]
-    evaluation = to_evaluation(rows, scores={"faithfulness": (0, 1)})
+    with pytest.warns(rm.RetrievalWarning, match="faithfulness: 1 of 2 rows have no value"):
+        evaluation = to_evaluation(rows, scores={"faithfulness": (0, 1)})
     assert (dict(evaluation.means), evaluation.n["faithfulness"]) == ({"mrr": 0.0 + 0.5, "faithfulness": 0.5}, 1)
     assert evaluation.intervals()["faithfulness"].low >= 0
     assert evaluation.explain("found").findings

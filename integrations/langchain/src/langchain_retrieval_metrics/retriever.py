@@ -327,7 +327,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         """Return the text of the warning if there are too few documents to choose from; "" if there are enough."""
         k = request.k
         fetch_k = request.fetch_k
-        if request.n_fetched is not None and 0 < n_documents < k:
+        if request.n_fetched is not None and n_documents < k:
             return (
                 f"FAISS filters the {request.n_fetched} documents that it fetched, and {n_documents} of them match, "
                 f"fewer than k={k}: let it fetch more, search_kwargs={{'filter': ..., 'fetch_k': "

@@ -53,7 +53,8 @@ def regression_gate(
 ) -> list[Verdict]:
     """Test each metric against the baseline on the same queries.
 
-    A metric in which no drop could be significant is not compared, unless something else guards it.
+    A metric in which no drop could be significant is not compared, unless something else guards it or it has improved:
+    an improvement never fails.
 
     Args:
         evaluation: The evaluation of this build.
@@ -100,12 +101,15 @@ def _regression_verdict(
         return Verdict(metric=metric, outcome=outcome, figures="; ".join(reasons), difference=difference)
     units = UnitsAtRisk.from_difference(difference, before)
     too_few = too_few_note(units, difference.min_units, difference.alpha / 2, metric)
-    if too_few and metric not in guarded:
+    has_improved = conclusion.kind != "identical" and conclusion.gain > ROUNDING
+    if too_few and metric not in guarded and not has_improved:
         return Verdict(metric=metric, outcome="not_compared", figures=too_few, difference=difference)
     outcome = _regression_outcome(conclusion, settings.tolerance)
     mde = difference.mde(POWER, max_difference=max(_largest_drops(difference, before), default=0.0))
     change = MetricChange.from_comparison(comparison, difference, settings.level)
     details = format_change_details(change)
+    if too_few and has_improved:
+        details = f"{too_few}; {details}"
     if outcome == "inconclusive":
         power_note = too_few or mde_note(mde.spread, mde.sparse)
         if power_note:

@@ -8,10 +8,11 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from pytest_retrieval_metrics.baseline_gates import compare_with_baseline, regression_gate
-from pytest_retrieval_metrics.baselines import best_folder, best_path, best_paths, write_baseline
+from pytest_retrieval_metrics.baselines import best_folder, best_path, best_paths, needs_texts, write_baseline
 from pytest_retrieval_metrics.change_wording import format_baseline_changes
 from pytest_retrieval_metrics.gate_wording import (
     NEVER_STORED,
+    STORED_TEXTS,
     format_acceptance_hint,
     format_failed_queries,
     format_worse_than_best,
@@ -104,6 +105,7 @@ def store_baseline(
     labels: Mapping[str, str | int],
     *,
     show: int,
+    texts: bool = False,
 ) -> list[str]:
     """Write a baseline that may be written, and return lines on what it replaces.
 
@@ -115,14 +117,18 @@ def store_baseline(
         best_verdicts: The verdicts against the best approved baselines, of metrics that have one.
         labels: The labels of the file.
         show: How many changed queries are listed.
+        texts: Whether the file holds the texts of what was retrieved.
     """
     if baseline.evaluation is None:
         forget_best(baseline.path)
     else:
         keep_best(evaluation, baseline, verdicts, best_verdicts)
-    has_changed = write_baseline(baseline.path, evaluation, labels)
+    has_changed = write_baseline(baseline.path, evaluation, labels, texts=texts)
     if baseline.evaluation is None:
-        return [f"{baseline.shown_path}: new"]
+        lines = [f"{baseline.shown_path}: new"]
+        if not texts and needs_texts(evaluation):
+            lines.append(STORED_TEXTS)
+        return lines
     if comparison is None:
         return [f"{baseline.shown_path}: replaced; nothing of it could be compared"]
     if not has_changed:

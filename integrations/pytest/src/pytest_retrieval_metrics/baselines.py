@@ -8,7 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval_metrics.file_names import format_path, make_file_name
-from retrieval_metrics import Evaluation, Retrieved, RetrievedRun, Run, evaluate, load
+from retrieval_metrics import Budget, Evaluation, Matching, Retrieved, RetrievedRun, Run, evaluate, load
 from retrieval_metrics.integration_api.text import format_saved, save_text
 from retrieval_metrics.types import Piece
 
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 RECOVERY_HINT = "restore it from version control, or delete it and write a new one with --retrieval-update"
 CONFLICT_MARKERS = ("<<<<<<< ", ">>>>>>> ")
+
+# The entries of the metadata that judging by a source or by the name of a file may read.
+MATCHED_ENTRIES = {
+    "source": ("source",),
+    "filename": ("source", "file_path", "file_name", "filename", "path"),
+}
 
 # The folder of the best approved baselines, beside the baselines.
 BEST_FOLDER = "best"
@@ -109,10 +115,18 @@ def read_baseline(path: Path, test: str) -> Evaluation:
     return evaluation
 
 
-def write_baseline(path: Path, evaluation: Evaluation, labels: Mapping[str, str | int]) -> bool:
-    """Write an evaluation as a baseline, and return whether anything but the date changed."""
+def write_baseline(path: Path, evaluation: Evaluation, labels: Mapping[str, str | int], *, texts: bool = False) -> bool:
+    """Write an evaluation as a baseline, and return whether anything but the date changed.
+
+    Args:
+        path: The file.
+        evaluation: The evaluation.
+        labels: The labels of the file.
+        texts: Whether to store retrieved texts, which judging by ids, sources or metadata does not need.
+    """
     means = {metric: round(mean, 4) for metric, mean in evaluation.means.items() if isfinite(mean)}
-    text = format_saved(strip_unused_fields(evaluation), labels={**labels, **means})
+    stored = evaluation if texts else strip_unused_fields(evaluation)
+    text = format_saved(stored, labels={**labels, **means})
     if path.exists() and _undated_lines(path.read_text(encoding="utf-8")) == _undated_lines(text):
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -149,23 +163,52 @@ def read_labels(path: Path) -> dict[str, Any]:
 
 
 def strip_unused_fields(evaluation: Evaluation, *, keep_texts: bool = False) -> Evaluation:
-    """Return an evaluation whose rankings hold only what judging needs, such as ids if ids are judged."""
+    """Return an evaluation whose rankings hold only what judging needs, such as ids if ids are judged.
+
+    Texts are needed where passages are judged, by quotes, texts or spans, and by budgets of characters.
+    """
     scores = evaluation.scores
     origin = scores.require_origin("kept as a baseline")
-    has_pieces = any(isinstance(document, Piece) for document in origin.judged.qrels.documents)
-    is_judged_by_id = origin.match == "id" and not has_pieces
+    if needs_texts(evaluation):
+        return evaluation
+    key = origin.match.by if isinstance(origin.match, Matching) else origin.match
     rankings = origin.run.rankings() if isinstance(origin.run, Run) else origin.run.items()
     run: Any = {}
     for query, ranking in rankings:
-        run[query] = _strip_ranking(ranking, keep_texts=keep_texts) if is_judged_by_id else ranking
+        run[query] = _strip_ranking(ranking, key, keep_texts=keep_texts)
     if keep_texts and isinstance(origin.run, RetrievedRun):
         run = RetrievedRun(run, origin.run.errors, origin.run.seconds)
     return Evaluation(replace(scores, origin=origin._replace(run=run)), labels=evaluation.labels)
 
 
-def _strip_ranking(ranking: Any, *, keep_texts: bool) -> Any:
+def needs_texts(evaluation: Evaluation) -> bool:
+    """Return whether an evaluation can only be judged again with the texts that were retrieved."""
+    origin = evaluation.scores.require_origin("kept as a baseline")
+    if any(isinstance(document, Piece) for document in origin.judged.qrels.documents):
+        return True
+    return any(isinstance(metric.k, Budget) and metric.k.unit == "chars" for metric in evaluation.metrics)
+
+
+def _strip_ranking(ranking: Any, key: Any, *, keep_texts: bool) -> Any:
+    """Return a ranking of items without what `key` does not compare; with their texts, to be shown, if asked for."""
     if not isinstance(ranking, list) or not ranking or not isinstance(ranking[0], Retrieved):
         return ranking
     if keep_texts:
-        return [replace(item, metadata=None) for item in ranking]
-    return [item.id for item in ranking]
+        return [replace(item, metadata=_judged_metadata(item, key)) for item in ranking]
+    if key == "id" and not any(item.contains for item in ranking):
+        return [item.id for item in ranking]
+    return [_strip_item(item, key) for item in ranking]
+
+
+def _strip_item(item: Retrieved, key: Any) -> Retrieved:
+    metadata = _judged_metadata(item, key)
+    source = None if key == "id" else item.source
+    return Retrieved(item.id, source=source, metadata=metadata, tokens=item.tokens, contains=item.contains)
+
+
+def _judged_metadata(item: Retrieved, key: Any) -> dict[str, Any] | None:
+    """Return the entries of the metadata that judging by a key reads; None if there are none."""
+    if item.metadata is None or key == "id" or not isinstance(key, str):
+        return None
+    names = MATCHED_ENTRIES.get(key, (key.removeprefix("metadata:"),))
+    return {name: item.metadata[name] for name in names if name in item.metadata} or None

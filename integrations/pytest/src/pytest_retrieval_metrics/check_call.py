@@ -82,6 +82,11 @@ class CheckTask:
     ) -> CheckTask:
         """Read the arguments of a test."""
         positive_integer(rounds, "rounds")
+        if run_or_retriever is None:
+            raise TypeError(
+                f"retrieval_check got {type(qrels).__name__} alone: pass what is judged by it, a retriever or a run, "
+                "as the second argument: retrieval_check(questions, retriever, at_least={'recall@5': 0.4})"
+            )
         is_run = isinstance(run_or_retriever, (Mapping, Run))
         if is_run and queries is not None:
             raise TypeError("queries= are texts for a retriever; a run needs none")
@@ -161,6 +166,7 @@ class CheckCall:
         no_regression: The queries that must not get worse.
         deterministic: Whether the retriever returns the same for the same query, always.
         options: How rankings are evaluated.
+        texts: Whether a new baseline holds the texts of what was retrieved.
         baseline: The baseline; None if there is nothing to compare with.
     """
 
@@ -173,6 +179,7 @@ class CheckCall:
     no_regression: Sequence[QueryId]
     deterministic: bool
     options: EvaluateOptions
+    texts: bool = False
     baseline: Baseline | None = None
 
     @classmethod
@@ -187,6 +194,7 @@ class CheckCall:
         at_least_per_query: QueryFloors | None,
         no_regression: Sequence[QueryId],
         deterministic: bool,
+        texts: bool = False,
     ) -> CheckCall:
         """Read the bounds of metrics and queries; raise if they contradict each other."""
         ceilings = {} if at_most is None else read_ceilings(at_most)
@@ -213,6 +221,7 @@ class CheckCall:
             no_regression=required_queries,
             deterministic=deterministic,
             options=options,
+            texts=texts,
         )
 
     @property
@@ -244,9 +253,11 @@ class CheckCall:
             raise ValueError("no_regression needs a baseline: pass baseline=True")
         if self.deterministic and not baseline:
             raise ValueError("deterministic=True says how to compare with a baseline: pass baseline=True")
+        if self.texts and not baseline:
+            raise ValueError("texts=True says what a baseline stores: pass baseline=True")
         match = self.options["match"]
         if baseline and callable(match):
             raise ValueError(
                 f"a baseline cannot hold match={match!r}, because loading a file runs no code; match by "
-                "'source' or 'metadata:<name>'"
+                "'source', 'filename' or 'metadata:<name>'"
             )

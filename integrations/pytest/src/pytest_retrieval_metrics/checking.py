@@ -28,6 +28,7 @@ from pytest_retrieval_metrics.bound_gates import (
     common_ids_gate,
     floor_gate,
     query_floor_gate,
+    shown_metrics,
     unguarded_gate,
 )
 from pytest_retrieval_metrics.change_wording import format_failure
@@ -147,7 +148,7 @@ class RetrievalCheck:
     def _read_call(
         self,
         qrels: Judged,
-        run_or_retriever: RunOrRetriever,
+        run_or_retriever: RunOrRetriever = None,
         at_least: Floors | None = None,
         *,
         at_most: Mapping[str, float] | None = None,
@@ -157,6 +158,7 @@ class RetrievalCheck:
         at_least_per_query: QueryFloors | None = None,
         no_regression: Sequence[QueryId] = (),
         deterministic: bool = False,
+        texts: bool = False,
         rounds: int = 1,
         match: str | Key | Matching = "id",
         clusters: ClustersBy = "source",
@@ -184,6 +186,7 @@ class RetrievalCheck:
             at_least_per_query=at_least_per_query,
             no_regression=no_regression,
             deterministic=deterministic,
+            texts=texts,
         )
         call.check(baseline=baseline)
         if name in self._names:
@@ -203,9 +206,9 @@ class RetrievalCheck:
                 `rm.EvaluationSet.from_dataset`: pairs, rows, or an object with `queries` and `relevant_docs`.
             run_or_retriever: A run as for `rm.evaluate`; or a synchronous or asynchronous function of the text of a
                 query; or a retriever of a framework whose integration is installed, such as LangChain.
-            at_least: The metrics, each with the floor of its mean, or None for no floor, if there is a baseline;
-                `(0.35, 120)` is a floor that needs at least 120 queries with a value. It may be left out beside
-                `at_most`.
+            at_least: The metrics, each with the floor of its mean; None for no floor, if there is a baseline, or to
+                show a metric beside those of `at_most`. `(0.35, 120)` is a floor that needs at least 120 queries with a
+                value. It may be left out beside `at_most`.
             at_most: Metrics in which lower is better, each with the ceiling of its mean: `{"leak@5": 0}`. A metric that
                 nothing judged can show fails the test.
             baseline: Whether to compare with the evaluation stored beside the test, written by `--retrieval-update`.
@@ -216,6 +219,8 @@ class RetrievalCheck:
             no_regression: Ids of queries whose values must not be lower than in the baseline, compared exactly.
             deterministic: Whether the retriever returns the same for the same query, always. Every change is then real:
                 the test fails if any query is worse than in the baseline, without statistics.
+            texts: Whether the baseline stores the texts of what was retrieved. Otherwise it holds them only where
+                judging needs them: for quotes, texts and spans, and budgets of characters.
             rounds: How often a retriever whose results vary is asked everything; the values are then means per query.
             match: What ids of the judgments are compared with, as in `rm.evaluate`.
             clusters: The clusters of the queries, as in `rm.evaluate`; intervals and the test use whole clusters.
@@ -330,6 +335,7 @@ class RetrievalCheck:
                 outcome.best_verdicts,
                 labels,
                 show=settings.show,
+                texts=call.texts,
             )
             units_at_risk = self._count_units_at_risk(call, texts_only)
         record = self._make_record(call, outcome.failure)
@@ -388,8 +394,7 @@ class RetrievalCheck:
     def _compare(self, call: CheckCall, evaluation: Evaluation, unmeasured: Sequence[Verdict]) -> BaselineGates:
         """Compare with the baseline, and return the verdicts; without one, those on metrics that nothing guards."""
         if call.baseline is None:
-            guarded = call.guarded
-            return BaselineGates(None, unguarded_gate(metric for metric in call.metrics if metric not in guarded))
+            return BaselineGates(None, _judge_unguarded(call))
         file_name = call.baseline.path.name
         comparison = None
         if call.baseline.evaluation is None:
@@ -429,3 +434,21 @@ class RetrievalCheck:
     def _make_record(self, call: CheckCall, failure: str) -> CheckRecord:
         self.has_checked = True
         return make_unmeasured_record(self._item, call, self._settings, self._alpha, failure)
+
+
+def _judge_unguarded(call: CheckCall) -> list[Verdict]:
+    """Return the verdicts on metrics without an effective bound in a check without a baseline.
+
+    Beside a ceiling, a metric whose floor is None is only shown.
+    """
+    guarded = call.guarded
+    shown = []
+    unguarded = []
+    for metric in call.metrics:
+        if metric in guarded:
+            continue
+        if call.ceilings and call.floors[metric] is None:
+            shown.append(metric)
+        else:
+            unguarded.append(metric)
+    return [*shown_metrics(shown), *unguarded_gate(unguarded)]

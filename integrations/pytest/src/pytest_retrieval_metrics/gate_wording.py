@@ -23,6 +23,7 @@ OUTCOME_LABELS: Final[Mapping[str, str]] = {
     "not_checked": "not checked",
     "inconclusive": "inconclusive",
     "not_compared": "not compared",
+    "not_gated": "not gated",
     "not_measured": "not measured",
     "not_stored": "not stored",
 }
@@ -32,6 +33,10 @@ MAX_NAMES = 5
 
 NO_COMMON_IDS = "no judged document was retrieved for any query, so all values are 0 and a comparison is meaningless"
 NEVER_STORED = "baseline not updated: a metric is below its floor, or the retriever failed or returned no results"
+NOT_GATED = "it is only shown, beside the metrics of at_most"
+STORED_TEXTS = (
+    "  it holds the texts of retrieved documents, because passages are judged, or a budget of characters is filled"
+)
 NOT_AWAITED = "acheck was called but not awaited. Write `await retrieval_check.acheck(...)`."
 NOT_CALLED = "the test uses the retrieval_check fixture but completed no call of it. Call it, or remove the fixture."
 

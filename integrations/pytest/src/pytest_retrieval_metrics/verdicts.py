@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Outcome: TypeAlias = Literal[
     "passed",
     "stored",
+    "not_gated",
     "below_floor",
     "above_ceiling",
     "not_checked",
@@ -41,7 +42,14 @@ FAILING: Final[tuple[Outcome, ...]] = (
     "not_stored",
     "warning",
 )
-MOST_SEVERE_FIRST: Final[tuple[Outcome, ...]] = (*FAILING, "not_compared", "inconclusive", "stored", "passed")
+MOST_SEVERE_FIRST: Final[tuple[Outcome, ...]] = (
+    *FAILING,
+    "not_compared",
+    "inconclusive",
+    "stored",
+    "not_gated",
+    "passed",
+)
 
 Effect: TypeAlias = Literal["pass", "warn", "skip", "fail"]
 

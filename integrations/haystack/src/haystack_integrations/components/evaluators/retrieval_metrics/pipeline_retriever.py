@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,7 +23,7 @@ from haystack_integrations.components.evaluators.retrieval_metrics.sockets impor
 from retrieval_metrics.integration_api import RetrieverFunctions, StageRankings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
 # A pipeline, or a component that returns documents.
@@ -211,8 +211,10 @@ class PipelineRetriever:
                 f"the documents were expected at {format_places(self.outputs)}, and the query reached {reached_text}; "
                 "name in output= the outputs of which each query reaches one"
             )
-        documents: list[Document] = results[reached[0].component][reached[0].output]
-        return documents
+        documents: Any = results[reached[0].component][reached[0].output]
+        if isinstance(documents, Iterable) and not isinstance(documents, list):
+            documents = list(documents)  # any Iterable may be declared
+        return documents  # type: ignore[no-any-return]  # the reader refuses what is no list
 
     @property
     def _stage_components(self) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 # An input, as a component or as a pipeline describes it.
 DescribedInput: TypeAlias = "InputSocket | Mapping[str, Any]"
+
+# What an output of documents may be declared as; `get_origin` returns these for the aliases of `typing` too.
+DOCUMENT_COLLECTIONS = (list, tuple, Sequence, Collection, Iterable)
 
 # The name of inputs for the text of a query; rankers can take it without requiring it.
 QUERY_INPUT = "query"
@@ -52,9 +55,18 @@ def list_document_outputs(component: object) -> list[str]:
     """Return the names of the outputs of a component that hold documents."""
     names = []
     for name, socket in get_sockets(component, "output").items():
-        if list[Document] in _union_members(socket.type):
+        if any(_holds_documents(member) for member in _union_members(socket.type)):
             names.append(name)
     return names
+
+
+def _holds_documents(annotation: Any) -> bool:
+    """Return whether a type is a list of documents, in any spelling: `list`, `typing.List`, `Sequence`, `Iterable`."""
+    item_types = [argument for argument in get_args(annotation) if argument is not Ellipsis]
+    if get_origin(annotation) not in DOCUMENT_COLLECTIONS or len(item_types) != 1:
+        return False
+    item_type = item_types[0]
+    return isinstance(item_type, type) and issubclass(item_type, Document)
 
 
 def find_query_inputs(
@@ -82,7 +94,7 @@ def find_query_inputs(
         accepted_types = set(_union_members(input_type))
         if accepted_types & {str, Any}:
             takes_list[name] = False
-        elif list[str] in accepted_types:
+        elif any(get_origin(accepted) is list and get_args(accepted) == (str,) for accepted in accepted_types):
             takes_list[name] = True
         elif is_required:
             raise TypeError(
