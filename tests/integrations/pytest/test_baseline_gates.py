@@ -279,19 +279,25 @@ def test_retrieval_that_collapses_is_red_however_few_can_tell(builds: Builds, ca
     builds.run(lost=1).stdout.fnmatch_lines(["mrr below floor: 0.000 < 0.1*"])
 
 
-def test_baselines_that_share_alpha_need_more_questions_and_the_update_knows(builds: Builds) -> None:
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.thorough)])
+def test_baselines_that_share_alpha_need_more_questions_and_the_update_knows(builds: Builds, workers: int) -> None:
+    def run_build(*options: str, lost: int = 0) -> pytest.RunResult:
+        if workers:
+            return builds.run_alone("xdist", "-n", str(workers), *options, lost=lost)
+        return builds.run(*options, lost=lost)
+
     checks = "".join(
         f"\n    def test_{number}(retrieval_check):\n"
         "        retrieval_check(questions(6), search, {'mrr': None}, baseline=True)\n"
         for number in range(6)
     )
     builds.write(FEW + checks)
-    stored = builds.run_alone("xdist", "-n", "2", "--retrieval-update")
+    stored = run_build("--retrieval-update")
     stored.assert_outcomes(passed=6)
     stored.stdout.fnmatch_lines(
         ["*test_0: mrr will not be compared: no drop * significant: 6 queries, at least 7 needed *"]
     )
-    builds.run_alone("xdist", "-n", "2", lost=1).assert_outcomes(failed=6)
+    run_build(lost=1).assert_outcomes(failed=6)
     builds.write(FEW + checks[: checks.index("    def test_1")])  # alone, six are enough
     builds.run().assert_outcomes(passed=1)
     builds.run(lost=1).stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.000 (p 0.0156), 6 of 6 queries worse"])
