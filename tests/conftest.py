@@ -72,8 +72,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:  # starting Ray takes half a minute, and making MLflow's tables seconds, so one worker does it
         if host := re.search(r"\b(ray|mlflow)\b", item.nodeid.lower()):
             item.add_marker(pytest.mark.xdist_group(host[1]))
-            if host[1] == "ray":
-                item.add_marker(pytest.mark.ray)
+        is_page_of_ray = item.path.name == "test_pages.py" and re.search(r"test_the_page_runs.*\bray\b", item.name)
+        if "integrations/ray/" in item.nodeid.partition("::")[0] or is_page_of_ray:
+            item.add_marker(pytest.mark.ray)
 
 
 @pytest.fixture(autouse=True)
