@@ -37,8 +37,9 @@ from browsing import Browser
 from retrieval_metrics.metrics.base.user_metrics import defined_metrics, forget_metric
 
 # What a contribution is held to must not depend on luck: the same examples every time. New ones are drawn with
-# `--hypothesis-profile=fresh`, once a week by the scheduled workflow.
+# `--hypothesis-profile=fresh`, every night by the scheduled workflow.
 settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("thorough", deadline=None, derandomize=True)  # of `generated.often`, three times as many
 settings.register_profile("fresh", deadline=None, print_blob=True)
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
 settings.load_profile("suite")
@@ -66,11 +67,14 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups, and pytest the markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:  # starting Ray takes half a minute, and making MLflow's tables seconds, so one worker does it
         if host := re.search(r"\b(ray|mlflow)\b", item.nodeid.lower()):
             item.add_marker(pytest.mark.xdist_group(host[1]))
+        is_page_of_ray = item.path.name == "test_pages.py" and re.search(r"test_the_page_runs.*\bray\b", item.name)
+        if "integrations/ray/" in item.nodeid.partition("::")[0] or is_page_of_ray:
+            item.add_marker(pytest.mark.ray)
 
 
 @pytest.fixture(autouse=True)

@@ -56,16 +56,25 @@ def test_what_needs_a_host_or_is_gone_has_none(changed: str) -> None:
     assert names(changed) == {}
 
 
-def test_it_imports_no_host(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--changed=tests/_internal/test_grouping.py", "--changed=tests/inputs/test_documents.py"],
+        pytest.param(
+            ["--changed=src/retrieval_metrics/retrieval/fuse.py", "--changed=tests/inputs/test_documents.py"],
+            marks=pytest.mark.thorough,
+        ),
+    ],
+    ids=["tests", "module"],
+)
+def test_it_imports_no_host(options: list[str], tmp_path: Path) -> None:
     (tmp_path / "watching.py").write_text(
         "import sys\ndef pytest_unconfigure():\n"
         f"    print('imported:', sorted({HOSTS!r} & {{name.partition('.')[0] for name in sys.modules}}))\n"
     )
     command = [sys.executable, "-m", "pytest", "-p", "watching", "-q", "-n", "0", "--quick"]
     command += ["--deselect=tests/test_architecture.py"]  # what builds wheels imports nothing
-    command += [
-        f"--changed={path}" for path in ("src/retrieval_metrics/retrieval/fuse.py", "tests/inputs/test_documents.py")
-    ]
+    command += options
     done = subprocess.run(
         command,
         cwd=ROOT,

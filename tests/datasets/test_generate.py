@@ -37,12 +37,14 @@ def test_of_a_thousand_judgments_of_a_lying_model_none_is_unverifiable(
     generated_by_liar: tuple[rm.types.GeneratedQuestions, ScriptedModel],
 ) -> None:
     generated, model = generated_by_liar
-    assert len(generated) == 380
-    assert sum(map(len, list_groups(generated))) >= 1000
+    n_questions = len(generated)
+    assert n_questions in {120, 380}
+    assert sum(map(len, list_groups(generated))) >= 1000 / 380 * n_questions
     assert find_unverifiable(generated, topics()) == []
-    assert model.done["lied"] > 100
-    assert model.done["lied of others"] > 100
-    assert min(model.done["broken"], model.done["failed"]) > 100
+    fewest = 100 / 380 * n_questions
+    assert model.done["lied"] > fewest
+    assert model.done["lied of others"] > fewest
+    assert min(model.done["broken"], model.done["failed"]) > fewest
 
 
 @ON_ONE_WORKER

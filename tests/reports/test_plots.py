@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from plot_gallery import alone, comparison, plots, plots_of_names, shown, words_of
+from plot_gallery import alone, comparison, named, plots, plots_of_names, shown, words_of
 
 if TYPE_CHECKING:
     from functools import partial
@@ -31,12 +31,18 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Drawing]:
     return list(plots(tmp_path_factory.mktemp("plots")))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("across", [1, 2])
 def test_no_word_leaves_its_figure_or_lies_on_another(across: int, drawn: list[Drawing]) -> None:
     for name, draw in drawn:
         if across > 1 and draw.func is alone:  # its one panel has been looked at
             continue
         check(f"{name}, {across} across", draw(across=across))
+
+
+@pytest.mark.parametrize("across", [1, 2])
+def test_no_word_of_a_comparison_leaves_its_figure_or_lies_on_another(across: int) -> None:
+    check(f"{across} across", comparison(3, 120).plot(across=across))
 
 
 def check(name: str, figure: Figure) -> None:
@@ -56,6 +62,14 @@ def check(name: str, figure: Figure) -> None:
         assert axes.has_data(), f"{name} has an empty panel"
 
 
+def test_long_names_of_five_systems_fit_and_have_a_key() -> None:
+    figure = named(5, 60).plot(across=2)
+    check("named-5-60, 2 across", figure)
+    assert figure.get_figheight() < 16
+    assert any(re.match(r"#\d+: ", text) for text, _ in shown(figure))
+
+
+@pytest.mark.thorough
 def test_names_of_any_length_and_number_fit() -> None:
     """Of 2, 5, 12 and 30 systems with names of 10, 40 and 60 letters, for a phone and a screen in turns."""
     for index, (name, draw) in enumerate(plots_of_names()):

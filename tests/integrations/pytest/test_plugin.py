@@ -14,6 +14,7 @@ from retrieval_builds import SUITE, WORDS, Builds, count_warnings
 pytest_plugins = ["pytester"]
 
 
+@pytest.mark.thorough
 def test_workers_of_xdist_write_compare_and_hand_over_what_they_found(builds: Builds) -> None:
     builds.write(PARAMETRISED)
     builds.ini(history="remembered")

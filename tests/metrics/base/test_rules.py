@@ -33,10 +33,11 @@ class TestLlamaIndex:
         module = pytest.importorskip("llama_index.core.evaluation.retrieval.metrics")
         return {name: getattr(module, cls)() for name, cls in self.CLASSES.items()}
 
-    def test_every_value(self, metrics: dict[str, Any]) -> None:
-        chosen = [(n, case) for n, case in enumerate(cases(1, 3000)) if case.ranking and case.relevant][:2000]
+    @pytest.mark.parametrize("count", [300, pytest.param(2000, marks=pytest.mark.thorough)])
+    def test_every_value(self, metrics: dict[str, Any], count: int) -> None:
+        chosen = [(n, case) for n, case in enumerate(cases(1, 3000)) if case.ranking and case.relevant][:count]
         values = ours(chosen, metrics, "llama_index")
-        assert len(values) == 2000 * len(metrics)
+        assert len(values) == count * len(metrics)
         for number, case in chosen:
             for name, metric in metrics.items():
                 theirs = metric.compute(expected_ids=case.relevant, retrieved_ids=case.first).score
@@ -56,10 +57,11 @@ class TestLlamaIndex:
 
 @unwarned
 class TestRagas:
-    def test_every_value(self) -> None:
+    @pytest.mark.parametrize("count", [300, pytest.param(2000, marks=pytest.mark.thorough)])
+    def test_every_value(self, count: int) -> None:
         pytest.importorskip("rapidfuzz")
         pytest.importorskip("ragas", exc_type=ImportError)
-        chosen = list(enumerate(cases(2)))
+        chosen = list(enumerate(cases(2, count)))
         theirs = asyncio.run(ragas_values(chosen))
         values = ours(chosen, ("precision", "recall", "map"), "ragas")
         assert set(values) == set(theirs)
