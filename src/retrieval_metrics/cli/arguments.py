@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import retrieval_metrics as rm
 from retrieval_metrics.cli.option_types import READING_KEYS, parse_memory_size, parse_metrics
 from retrieval_metrics.cli.output import FORMATS as OUTPUT_FORMATS
-from retrieval_metrics.files.formats import FORMATS
-from retrieval_metrics.inputs.column_detection import ALLOWANCES, JUDGMENT_ROLES, RUN_ROLES
+from retrieval_metrics.files.formats import FORMATS, POSITIONAL_FORMATS
+from retrieval_metrics.inputs.allowances import ALLOWANCES
+from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES, RUN_ROLES
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 from retrieval_metrics.metrics.base.table import DEFINITIONS
 
@@ -172,7 +173,9 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
         number_role = "grade" if file == "qrels" else "score"
         roles = JUDGMENT_ROLES if file == "qrels" else RUN_ROLES
         reading.add_argument(
-            f"--{file}-format", choices=FORMATS, help=f"the format of {file.upper()}, if its name does not show it"
+            f"--{file}-format",
+            choices=[*FORMATS, *POSITIONAL_FORMATS],
+            help=f"the format of {file.upper()}, if its name does not show it",
         )
         option = reading.add_argument(
             f"--{file}-column",
@@ -180,7 +183,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
             default=[],
             metavar="ROLE=NAME",
             help=f"a column of {file.upper()}: query=..., document=..., {number_role}=...; {number_role}= if there is "
-            "none",
+            "none; query=1 and so on, the positions, if the file has no header",
         )
         offer_completions(option, [f"{role}=" for role in roles])
     if files:

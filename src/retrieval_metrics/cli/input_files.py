@@ -12,7 +12,7 @@ import retrieval_metrics as rm
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.agents.merged_searches import truncate_ranking
 from retrieval_metrics.cli.option_names import reading
-from retrieval_metrics.cli.option_types import parse_clusters, parse_columns
+from retrieval_metrics.cli.option_types import has_positions, parse_clusters, parse_columns
 from retrieval_metrics.files.compressions import COMPRESSIONS
 from retrieval_metrics.files.opening import STANDARD_INPUT, open_source
 from retrieval_metrics.files.saved_format import is_saved
@@ -143,11 +143,13 @@ def format_saved_kind(saved: Any) -> str:
 
 def read_qrels_file(arguments: argparse.Namespace, path: str) -> rm.Qrels:
     """Read judgments as the options say."""
+    qrels_columns = parse_columns(arguments.qrels_column)
     with reading(arguments, "qrels"):
         return rm.read_qrels(
             path,
             format=arguments.qrels_format,
-            columns=parse_columns(arguments.qrels_column),
+            columns=qrels_columns,
+            header=not has_positions(qrels_columns),
             allow=arguments.allow,
             limits=_limits(arguments),
         )
@@ -156,11 +158,13 @@ def read_qrels_file(arguments: argparse.Namespace, path: str) -> rm.Qrels:
 def read_run_file(arguments: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
     """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory."""
     settings = dict(arguments.reading)
+    run_columns = parse_columns(arguments.run_column)
     with reading(arguments, "run"):
         run = rm.read_run(
             path,
             format=arguments.run_format,
-            columns=parse_columns(arguments.run_column),
+            columns=run_columns,
+            header=not has_positions(run_columns),
             memory=arguments.memory,
             show_progress=settings.get("progress", True) and _should_show_progress(path),
             allow=arguments.allow,

@@ -24,9 +24,6 @@ DESTINATIONS = {"n": "number", "query": "question_id", "runs": "run", "tools": "
 # Arguments that commands take by position and not as options; only lint has an option --run.
 POSITIONAL = {"qrels", "run", "saved", "source", "target"}
 
-THREE_COLUMNS = (
-    "; three columns need a header: separate them by commas, put query,document,score above, pass format='csv'"
-)
 ROWS_OF_ITEMS = "a run of items has rows with the text, the source or the metadata of each"
 
 # Advice that helps only in Python, as a pattern, and the advice that replaces it; empty if there is none for a shell.
@@ -62,10 +59,9 @@ REMEDIES = tuple(
         (r"; read other files with read_run, read_qrels, read_queries or read_corpus", ""),
         (r"which read_qrels reads", "which come before the run"),
         (r"which read_run reads", "which comes after the judgments"),
-        (
-            r"; read three columns without a header with polars or pandas, and the DataFrame with Run\.from_frame",
-            THREE_COLUMNS,
-        ),
+        (r"pass header=False, and the positions of its columns, such as", "pass the positions of its columns, such as"),
+        (r"; read_questions\(path\) reads tables with one row per question", ": a row must hold one document"),
+        (r"which read_questions\(path\) reads", "and a row must hold one document"),
         (r"read it again with read_run", "run the command again"),
         (r"(is what a file holds and not its path); pass .* in its place", r"\1"),
         (r"; to read texts, use read_queries or read_corpus", ""),

@@ -123,6 +123,12 @@ def parse_columns(pairs: Sequence[str]) -> dict[str, str | None] | None:
     return columns or None
 
 
+def has_positions(columns: Mapping[str, str | None] | None) -> bool:
+    """Return whether columns are given as positions, as in `query=1`, so that the file has no header."""
+    names = [name for name in (columns or {}).values() if name is not None]
+    return bool(names) and all(name.isdecimal() for name in names)
+
+
 def parse_labels(pairs: Sequence[str]) -> dict[str, str]:
     """Return the labels given as `commit=4f2a91c`."""
     for pair in pairs:

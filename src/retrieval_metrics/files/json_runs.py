@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from retrieval_metrics.inputs.batch import Batch
-from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, SCORE_COLUMNS
+from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, REQUIRED, SCORE_COLUMNS
 from retrieval_metrics.inputs.dataframes import LongTable
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.json_codec import decode_item
@@ -81,7 +81,7 @@ def _read_scored(rankings: Mapping[Any, Mapping[Any, Any]], source: str, allow: 
         documents.extend(ranking)
         scores.extend(ranking.values())
     columns = {"document": _as_column(documents), "score": scores}
-    table = LongTable(columns, dict.fromkeys(columns, True), None, source, allow=allow)
+    table = LongTable(columns, dict.fromkeys(columns, REQUIRED), None, source, allow=allow)
     return Batch(list(rankings), _compute_bounds(rankings), table.ids("document"), table.numbers("score"))
 
 
@@ -90,7 +90,7 @@ def _read_ordered(rankings: Mapping[Any, Any], source: str, allow: Collection[st
     for ranking in rankings.values():
         documents.extend(ranking)
     columns = {"document": _as_column(documents)}
-    table = LongTable(columns, dict.fromkeys(columns, True), None, source, allow=allow)
+    table = LongTable(columns, dict.fromkeys(columns, REQUIRED), None, source, allow=allow)
     return Batch(list(rankings), _compute_bounds(rankings), table.ids("document"), None)
 
 

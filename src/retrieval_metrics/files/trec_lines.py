@@ -214,14 +214,20 @@ def _refuse_columns(
 def _layout_hint(n_columns: int, layout: TrecLayout) -> str:
     """Return a hint at what a file with another number of columns seems to be; empty if that is unclear."""
     if layout is RUN_LAYOUT and n_columns == len(QRELS_LAYOUT.fields):
-        return "; four columns are TREC qrels, which read_qrels reads"
+        return (
+            "; four columns are TREC qrels, which read_qrels reads; for lines query document rank score, as of "
+            "ColBERT, pass format='colbert'"
+        )
     if layout is QRELS_LAYOUT and n_columns == len(RUN_LAYOUT.fields):
         return "; six columns are a TREC run, which read_run reads"
     if n_columns != len(layout.used):
         return ""
     if layout is QRELS_LAYOUT:
-        return "; for BEIR qrels pass format='tsv'"
-    return "; read three columns without a header with polars or pandas, and the DataFrame with Run.from_frame"
+        return "; for BEIR qrels pass format='tsv', for lines query document L2, as of NTCIR, format='ntcir'"
+    return (
+        "; for lines query document rank, as of MS MARCO, pass format='msmarco', for lines query document score, as of "
+        "Tevatron, format='tevatron'"
+    )
 
 
 def _describe_columns(layout: TrecLayout) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.optional_packages import import_optional
+from retrieval_metrics.inputs.allowances import parse_allowances
 from retrieval_metrics.inputs.batch import find_first_duplicate, group_rows
-from retrieval_metrics.inputs.column_detection import find_columns, parse_allowances
+from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, find_columns
 from retrieval_metrics.inputs.frame_columns import column_names, select_columns
 from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE
 from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS, warn_about_score_direction
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
     # Returns how errors name the line of a row, for tables read from a text file.
     Line = Callable[[int], str]
+
+# A cell that holds several ids: a printed list, or ids with a separator between them.
+LIST_PATTERN = r"^\s*[\[{(]|[;|,\n]"
 
 
 class LongTable:
@@ -84,6 +88,22 @@ class LongTable:
             documents = documents.gather(order)
         return group_rows(queries, documents, None)
 
+    def require_no_ranks_as_scores(self) -> None:
+        """Raise if the scores count the rows of each query, as ranks do: the order would be turned around."""
+        if not self.has_column("score") or self.has_column("rank"):
+            return
+        scores = self.numbers("score")[:MAX_CHECKED_ROWS].tolist()
+        n_rows_of_query: dict[Any, int] = {}
+        for query, score in zip(self.ids("query").head(MAX_CHECKED_ROWS), scores, strict=True):
+            n_rows_of_query[query] = n_rows_of_query.get(query, 0) + 1
+            if score != n_rows_of_query[query]:
+                return
+        if max(n_rows_of_query.values(), default=0) > 1:
+            raise ValueError(
+                f"{self.source} holds ranks, 1, 2 and so on, in column {self.roles['score']!r}, and not scores; name "
+                f"it as the rank: columns={{'rank': {self.roles['score']}}}"
+            )
+
     def judgments(self) -> Batch | dict[Any, list[dict[Any, float]]]:
         """Return the judgments in a table with one row per judged document: a batch, or groups by query."""
         self._require_rows()
@@ -130,6 +150,14 @@ class LongTable:
                     has_blanks,
                     f"has a {role} that begins or ends with a blank, in column {column.name!r} "
                     "(allow='blanks' keeps it)",
+                )
+        if role == "document" and column.name.strip().lower() in RELEVANT_COLUMNS:
+            holds_several = column.str.contains(LIST_PATTERN)
+            if holds_several.any():
+                self._refuse(
+                    holds_several,
+                    f"seems to hold several documents in column {column.name!r}; read_questions(path) reads tables "
+                    "with one row per question",
                 )
         return column.rechunk()
 

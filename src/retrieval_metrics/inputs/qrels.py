@@ -145,7 +145,7 @@ class Qrels:
 
     @classmethod
     def from_frame(
-        cls, frame: Any, *, columns: Mapping[str, str | None] | None = None, allow: str | Collection[str] = ()
+        cls, frame: Any, *, columns: Mapping[str, str | int | None] | None = None, allow: str | Collection[str] = ()
     ) -> Qrels:
         """Read a DataFrame with one row per judged document.
 

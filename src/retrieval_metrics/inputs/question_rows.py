@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from retrieval_metrics.inputs.column_detection import QUERY_ID_COLUMNS, RELEVANT_COLUMNS
 from retrieval_metrics.inputs.foreign_datasets import find_rows, translate_row
 from retrieval_metrics.inputs.input_hints import RETRIEVING_METHODS
 from retrieval_metrics.inputs.json_codec import add_forbidden, decode_judgments
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
     QuestionDataset: TypeAlias = Questions | Mapping[str, object] | Iterable[object] | HasQueries
 
 
-ID_KEYS = ("id", "query_id", "_id")
+# Names of an id whose row has no other id. Beside the id of a query, such a name can be the number of a row.
+PLAIN_ID_KEYS = ("id", "_id")
+ID_KEYS = (*QUERY_ID_COLUMNS, *PLAIN_ID_KEYS)
 QUERY_KEYS = ("query", "question", "user_input", "text")
-RELEVANT_KEYS = ("relevant", "relevant_docs", "expected_ids", "reference_context_ids", "qrels")
 ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
 CONVERSATION_KEY = "conversation"
 
@@ -155,7 +157,7 @@ class _QuestionRow:
 def _read_row(row: Any, number: int) -> _QuestionRow:
     if isinstance(row, Mapping):
         text = _require_value(row, QUERY_KEYS, number, "query")
-        relevant = _require_value(row, RELEVANT_KEYS, number, "relevant")
+        relevant = _require_value(row, RELEVANT_COLUMNS, number, "relevant")
         if isinstance(relevant, list):  # from JSON, it can hold objects for quotes, texts and spans
             relevant = decode_judgments(relevant, f"row {number}")
         if row.get("forbidden") is not None:
