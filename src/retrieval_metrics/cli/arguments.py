@@ -208,8 +208,8 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
         type=_parse_reading,
         metavar="KEY=VALUE",
         help="advanced: compression=RATIO and line=SIZE, limits above which a file is refused (default: "
-        f"{rm.Limits().compression:g} and 64MB); progress=no hides the progress bar; subset=NAME and split=NAME, of "
-        "the predictions of MTEB",
+        f"{rm.Limits().compression:g} and 64MB); progress=no hides the progress bar; separator=TEXT stands "
+        "between the ids of a question in a cell; subset=NAME and split=NAME, of the predictions of MTEB",
     )
     offer_completions(option, [f"{key}=" for key in READING_KEYS])
 

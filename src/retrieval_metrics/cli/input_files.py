@@ -15,6 +15,7 @@ from retrieval_metrics.cli.option_names import reading
 from retrieval_metrics.cli.option_types import has_positions, parse_clusters, parse_columns
 from retrieval_metrics.files.compressions import COMPRESSIONS
 from retrieval_metrics.files.opening import STANDARD_INPUT, open_source
+from retrieval_metrics.files.question_files import seems_to_hold_questions
 from retrieval_metrics.files.saved_format import is_saved
 from retrieval_metrics.files.text_folders import read_texts
 from retrieval_metrics.files.trec_lines import COMMENT_PATTERN, RUN_LAYOUT
@@ -96,11 +97,20 @@ def read_qrels_and_run(arguments: argparse.Namespace, runs: dict[str, str]) -> t
 def read_judgments(arguments: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet:
     """Return the judgments that the arguments name: those of a file, or of a saved set of questions."""
     if not is_saved(arguments.qrels):
+        if not arguments.qrels_column and seems_to_hold_questions(arguments.qrels):
+            return _read_questions(arguments, arguments.qrels)
         return read_qrels_file(arguments, arguments.qrels)
     saved = rm.load(arguments.qrels)
     if not isinstance(saved, rm.EvaluationSet):
         raise ValueError(f"{arguments.qrels} holds {format_saved_kind(saved)}, not judgments")
     return saved
+
+
+def _read_questions(arguments: argparse.Namespace, path: str) -> rm.EvaluationSet:
+    """Read a table with one row per question, a workbook, or a BEIR folder."""
+    separator = dict(arguments.reading).get("separator")
+    with reading(arguments, "qrels"):
+        return rm.read_questions(path, separator=separator, format=arguments.qrels_format, limits=_limits(arguments))
 
 
 def read_run_or_saved(arguments: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
@@ -187,6 +197,8 @@ def _should_show_progress(path: str) -> bool:
 def read_query_texts(arguments: argparse.Namespace, path: str) -> dict[str, str]:
     """Read the texts of queries, within the limits of the options; those of a saved set of questions too."""
     questions = read_saved_questions(path)
+    if questions is None and seems_to_hold_questions(path):
+        questions = _read_questions(arguments, path)
     if questions is not None:
         return {str(query): text for query, text in questions.queries.items()}
     return rm.read_queries(path, limits=_limits(arguments))

@@ -60,8 +60,11 @@ REMEDIES = tuple(
         (r"which read_qrels reads", "which come before the run"),
         (r"which read_run reads", "which comes after the judgments"),
         (r"pass header=False, and the positions of its columns, such as", "pass the positions of its columns, such as"),
-        (r"; read_questions\(path\) reads tables with one row per question", ": a row must hold one document"),
-        (r"which read_questions\(path\) reads", "and a row must hold one document"),
+        (
+            r"; read_questions\(path\) reads tables with one row per question",
+            "; without --qrels-column it is read as a table of questions",
+        ),
+        (r"which read_questions\(path\) reads", "and without --qrels-column the table is read as questions"),
         (r"read it again with read_run", "run the command again"),
         (r"(is what a file holds and not its path); pass .* in its place", r"\1"),
         (r"; to read texts, use read_queries or read_corpus", ""),

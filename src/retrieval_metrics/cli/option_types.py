@@ -169,6 +169,7 @@ READING_KEYS: Mapping[str, ReadingKey] = {
     "compression": ReadingKey("RATIO", lambda text: rm.Limits(compression=float(text)).compression),
     "line": ReadingKey("SIZE", lambda text: rm.Limits(line=parse_memory_size(text)).line),
     "progress": ReadingKey("yes|no", _parse_yes_or_no),
+    "separator": ReadingKey("TEXT", str),
     "split": ReadingKey("NAME", str),
     "subset": ReadingKey("NAME", str),
 }
