@@ -8,6 +8,8 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
 from retrieval_metrics.inputs.judgments import NESTED_TYPES, sort_entries
 from retrieval_metrics.inputs.qrels import Qrels
@@ -32,6 +34,8 @@ def to_json_value(value: Any, where: str) -> Any:
     """
     if value is None or isinstance(value, (str, bool)):
         return value
+    if isinstance(value, np.bool_):
+        return bool(value)
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real) and isfinite(value):
