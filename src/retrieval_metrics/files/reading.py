@@ -64,7 +64,8 @@ def read_qrels(
         header: Whether the first line of a CSV or TSV file holds names. Without them, `columns` holds positions from 1:
             `{"query": 1, "document": 2, "grade": 3}`.
         allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank; `"repeated"`,
-            columns or keys with the same name, of which the first counts.
+            columns or keys with the same name, of which the first counts, and judgments that stand twice with the same
+            grade.
         limits: How well a file may be compressed, and how long a line may be; see `Limits`.
 
     Raises:
@@ -87,7 +88,7 @@ def read_qrels(
         detected = _require_format(reader, format, columns, header=header)
         allowed = parse_allowances(allow)
         if detected == "trec":
-            return read_trec_qrels(reader)
+            return read_trec_qrels(reader, allowed)
         content: dict[str, Any] | FileTable
         if detected in POSITIONAL_FORMATS:
             content = read_positional_table(reader, detected, "qrels")

@@ -234,12 +234,23 @@ def _describe_columns(layout: TrecLayout) -> str:
     return f"{len(layout.fields)}: {' '.join(layout.fields)}"
 
 
-def find_repeated_line(source: Reader, layout: TrecLayout, query: Any, document: Any) -> tuple[int, str]:
-    """Return the number and the text of the second line with this query and document, which must exist."""
+class TrecLine(NamedTuple):
+    """A line with its number, its text and its score or grade."""
+
+    number: int
+    text: str
+    value: float
+
+
+def find_repeated_lines(source: Reader, layout: TrecLayout, query: Any, document: Any) -> tuple[TrecLine, TrecLine]:
+    """Return the first line with this query and document, and the one that repeats it; both must exist.
+
+    Of judgments, it is the first with another grade, if there is one: `allow="repeated"` accepts the others.
+    """
     query_bytes = str(query).encode()
     document_bytes = str(document).encode()
-    query_column, document_column, _ = layout.used
-    has_first = False
+    query_column, document_column, value_column = layout.used
+    lines: list[TrecLine] = []
     first_line = 1
     for piece in iterate_pieces(source):
         if document_bytes in piece:
@@ -248,8 +259,12 @@ def find_repeated_line(source: Reader, layout: TrecLayout, query: Any, document:
                     continue
                 fields = line.split()
                 if fields[document_column] == document_bytes and fields[query_column] == query_bytes:
-                    if has_first:
-                        return number, line.decode().rstrip("\r")
-                    has_first = True
+                    text = line.decode().rstrip("\r")
+                    lines.append(TrecLine(number, text, float(fields[value_column])))
         first_line += piece.count(b"\n")
+    for repeated in lines[1:]:
+        if layout is QRELS_LAYOUT and repeated.value != lines[0].value:
+            return lines[0], repeated
+    if len(lines) > 1:
+        return lines[0], lines[1]
     raise ValueError(f"{source.name} changed while it was read")

@@ -8,10 +8,10 @@ import numpy as np
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.inputs.allowances import parse_allowances
-from retrieval_metrics.inputs.batch import find_first_duplicate, group_rows
+from retrieval_metrics.inputs.batch import drop_repeated_rows, find_first_duplicate, group_rows
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, find_columns
 from retrieval_metrics.inputs.frame_columns import column_names, select_columns
-from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE
+from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE, describe_repeated_judgment
 from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS, warn_about_score_direction
 
 if TYPE_CHECKING:
@@ -113,7 +113,9 @@ class LongTable:
         if self.has_column("group"):
             return self._read_groups(queries, documents, grades)
         batch = group_rows(queries, documents, grades)
-        self._require_no_duplicates(batch)
+        if "repeated" in self.allow:
+            batch = drop_repeated_rows(batch)
+        self._require_no_duplicates(batch, grades, is_judged=True)
         return batch
 
     def has_column(self, role: str) -> bool:
@@ -225,13 +227,17 @@ class LongTable:
         for row, (query, label, document, grade) in enumerate(rows):
             group = groups_by_query.setdefault(query, {}).setdefault(label, {})
             if document in group:
+                if "repeated" in self.allow and group[document] == grade:
+                    continue
                 where = f"{self.source}, row {row + 1}" if self.line is None else self.line(row)
                 raise ValueError(f"{where}: document {document!r} appears twice in group {label!r} of query {query!r}")
             group[document] = grade
         return {query: list(groups.values()) for query, groups in groups_by_query.items()}
 
-    def _require_no_duplicates(self, batch: Batch) -> None:
-        """Raise if a query has a document twice, naming both rows."""
+    def _require_no_duplicates(
+        self, batch: Batch, grades: FloatArray | None = None, *, is_judged: bool = False
+    ) -> None:
+        """Raise if a query has a document twice, naming both rows, and the grades if it is judged."""
         duplicate = find_first_duplicate(batch)
         if duplicate is None:
             return
@@ -239,10 +245,23 @@ class LongTable:
         document = batch.documents[duplicate]
         is_equal = (self.ids("query") == query) & (self.ids("document") == document)
         rows = np.flatnonzero(is_equal.to_numpy()).tolist()
+        note = ""
+        if is_judged:
+            first_grade = 1.0 if grades is None else float(grades[rows[0]])
+            # Of several rows, the first with another grade is the one that cannot be left out.
+            others = [row for row in rows[1:] if grades is not None and grades[row] != first_grade]
+            second_row = (others or rows[1:])[0]
+            rows = [rows[0], second_row]
+            second_grade = first_grade if grades is None else float(grades[second_row])
+            note = describe_repeated_judgment(first_grade, second_grade)
         if self.line is not None:
-            raise ValueError(f"{self.line(rows[1])}: document {document!r} appears twice for query {query!r}")
+            first_line = f"; first in {self.line(rows[0])}" if note else ""
+            raise ValueError(
+                f"{self.line(rows[1])}: document {document!r} appears twice for query {query!r}{note}{first_line}"
+            )
         raise ValueError(
-            f"rows {rows[0] + 1} and {rows[1] + 1} of {self.source} both hold document {document!r} for query {query!r}"
+            f"rows {rows[0] + 1} and {rows[1] + 1} of {self.source} both hold document {document!r} for query "
+            f"{query!r}{note}"
         )
 
     def _require_rows(self) -> None:
