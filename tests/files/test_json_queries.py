@@ -63,3 +63,13 @@ def test_columns_that_are_not_used_are_refused(tmp_path: Path, columns: dict[str
     path.write_text('{"id": "q1", "query": "How do I log in?", "relevant": ["d7"]}\n')
     with pytest.raises(ValueError, match=re.escape(message)):
         rm.read_qrels(path, columns=columns)
+
+
+@pytest.mark.parametrize("name", ["reranked.jsonl", "reranked.json"])
+def test_results_of_rank_llm(tmp_path: Path, name: str) -> None:
+    row = (
+        '{"query": {"text": "why?", "qid": "q1"}, "candidates": [{"docid": "d2", "score": 9.5, "doc": {"text": "x"}}, '
+        '{"docid": "d1", "score": 8.0, "doc": {"text": "y"}}]}'
+    )
+    (tmp_path / name).write_text(f"[{row}]" if name.endswith(".json") else f"{row}\n")
+    assert dict(rm.read_run(tmp_path / name)) == {"q1": {"d2": 9.5, "d1": 8.0}}

@@ -53,8 +53,10 @@ POSITIONAL_FORMAT_HINT = (
 FORMAT_BY_MARK = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 # The numbers of columns in a line of TREC qrels and of a TREC run.
 TREC_WIDTHS = (4, 6)
+# The key of the documents in results of rank_llm, whose query is an object with its text and its id.
+CANDIDATES_KEY = "candidates"
 # The keys under which a line of JSONL holds all documents of its query.
-DOCUMENT_LIST_KEYS = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids", "results")
+DOCUMENT_LIST_KEYS = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids", "results", CANDIDATES_KEY)
 # Bytes of a line that a message quotes.
 MAX_SHOWN_BYTES = 100
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.files.encodings import format_line_location
-from retrieval_metrics.files.formats import DOCUMENT_LIST_KEYS
+from retrieval_metrics.files.formats import CANDIDATES_KEY, DOCUMENT_LIST_KEYS
 from retrieval_metrics.files.json_parsing import read_jsonl_objects
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, QUERY_COLUMNS
 from retrieval_metrics.inputs.json_codec import FORBIDDEN_KEY
@@ -24,7 +24,8 @@ def read_queries_per_line(
     """Return the documents of each query of a JSONL file with one line per query; None if it has one per document."""
     documents_by_query: dict[Any, Any] = {}
     columns = columns or {}
-    for number, line, row in read_jsonl_objects(source, allow):
+    for number, line, read_row in read_jsonl_objects(source, allow):
+        row = _read_reranked_row(read_row)
         list_keys = _find_list_keys(row, columns)
         where = format_line_location(source.name, number, line)
         if not list_keys:
@@ -68,6 +69,24 @@ def _has_document(row: Mapping[str, Any], columns: Columns) -> bool:
     """Return whether a row has a column for a document."""
     document_column = columns.get("document")
     return any(key.strip().lower() in DOCUMENT_COLUMNS or key == document_column for key in row)
+
+
+def _read_reranked_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row of rank_llm with the id of its query, and ids and scores of its documents; other rows as they are.
+
+    It holds `{"query": {"text": ..., "qid": ...}, "candidates": [{"docid": ..., "score": ..., "doc": {...}}]}`.
+    """
+    query = row.get("query")
+    candidates = row.get(CANDIDATES_KEY)
+    if not isinstance(query, dict) or "qid" not in query or not isinstance(candidates, list):
+        return row
+    results = []
+    for candidate in candidates:
+        if isinstance(candidate, dict):
+            results.append({key: candidate[key] for key in ("docid", "score") if key in candidate})
+        else:
+            results.append(candidate)
+    return {"qid": query["qid"], CANDIDATES_KEY: results}
 
 
 def _read_query(row: Mapping[str, Any], columns: Columns, where: str) -> str | int:

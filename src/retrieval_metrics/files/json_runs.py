@@ -60,6 +60,7 @@ def read_run_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection
         if isinstance(ranking, Mapping):
             scored[query] = ranking
         elif isinstance(ranking, (list, tuple)):
+            _require_no_pairs(ranking, f"{source}, query {query!r}")
             ordered[query] = ranking
         else:
             raise ValueError(
@@ -72,6 +73,16 @@ def read_run_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection
     if ordered:
         batches.append(_read_ordered(ordered, source, allow))
     return Run(batches)
+
+
+def _require_no_pairs(ranking: Collection[Any], where: str) -> None:
+    """Raise if a ranking holds pairs of documents and scores, or other lists."""
+    for element in ranking:
+        if isinstance(element, (list, tuple)):
+            raise ValueError(
+                f"{where}: the ranking holds lists such as {element!r}; write an object of documents with scores, "
+                '{"d1": 9.5}, or a list of documents, best first'
+            )
 
 
 def _read_scored(rankings: Mapping[Any, Mapping[Any, Any]], source: str, allow: Collection[str]) -> Batch:
