@@ -263,3 +263,29 @@ def test_without_openpyxl_the_message_says_what_to_install_or_to_save(
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(ImportError, match=r"save it as CSV UTF-8.*retrieval-metrics\[excel\]"):
         rm.read_questions(tmp_path / "questions.xlsx")
+
+
+def test_further_columns_are_labels_and_numbers_are_answers(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "id": ["q1", "q2"],
+            "query": ["why?", "how many?"],
+            "relevant": ["d1", "d2"],
+            "category": ["billing", None],
+            "answer": [None, 12.0],
+        }
+    )
+    frame.to_parquet(tmp_path / "questions.parquet")
+    for source in (frame, tmp_path / "questions.parquet"):
+        questions = rm.read_questions(source)
+        assert questions.provenance_values("category") == {"q1": "billing"}
+        assert questions.answers == {"q2": "12"}
+
+
+def test_columns_about_the_document_are_left_out_of_rows_per_judgment(tmp_path: Path) -> None:
+    path = tmp_path / "judgments.csv"
+    path.write_text("id,query,document,text,rank,team\nq1,why?,d1,one,1,a\nq1,why?,d2,two,2,a\n")
+    questions = rm.read_questions(path)
+    assert questions.qrels == {"q1": {"d1": 1.0, "d2": 1.0}}
+    assert questions.queries == {"q1": "why?"}
+    assert dict(questions.provenance["q1"].labels) == {"team": "a"}

@@ -71,7 +71,7 @@ def read_table(source: Reader, format: str, columns: Columns | None = None, *, h
         return FileTable(frame.lazy(), frame.columns, None)
     table = TextTable(b"".join(source.pieces()), source, FORMATS[format], has_header=header)
     if header:
-        require_names(table.header, table.read_first_row(), columns, source.name)
+        require_names(table.header, table.first_row, columns, source.name)
     return FileTable(table.frame().lazy(), table.header, table.locate_row)
 
 
@@ -87,6 +87,7 @@ class TextTable:
 
     Attributes:
         header: The names of the columns; without a header, their positions from 1.
+        first_row: The values of the line after the first; none if there is no such line.
     """
 
     def __init__(self, text: bytes, source: Reader, layout: Format, *, has_header: bool = True) -> None:
@@ -101,7 +102,9 @@ class TextTable:
         self._source = source
         self._layout = layout
         self._has_header = has_header
-        first_line = next(self._read_lines()).values
+        # Both lines are read at once, because each reading decodes the whole text.
+        first_line, *next_lines = (line.values for line in islice(self._read_lines(), 2))
+        self.first_row = next_lines[0] if next_lines else []
         self.header = first_line if has_header else [str(number) for number in range(1, len(first_line) + 1)]
 
     def frame(self) -> pl.DataFrame:
@@ -133,11 +136,6 @@ class TextTable:
             if not any(line.values):
                 raise ValueError(f"{self._locate(line)}: the line has only separators")
         return frame.filter(~is_empty)  # an empty line is not a row
-
-    def read_first_row(self) -> list[str]:
-        """Return the values of the line after the header; none if there is no such line."""
-        line = next(islice(self._read_lines(), 1, None), None)
-        return [] if line is None else line.values
 
     def locate_row(self, row: int) -> str:
         """Return the location of the line of a row, for messages."""

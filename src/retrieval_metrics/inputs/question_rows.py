@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from math import isfinite
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from retrieval_metrics.inputs.column_detection import QUERY_ID_COLUMNS, RELEVANT_COLUMNS
-from retrieval_metrics.inputs.foreign_datasets import drop_missing, find_rows, translate_row
+from retrieval_metrics.inputs.column_detection import (
+    DOCUMENT_COLUMNS,
+    GRADE_COLUMNS,
+    IGNORED_COLUMNS,
+    QUERY_COLUMNS,
+    QUERY_ID_COLUMNS,
+    RELEVANT_COLUMNS,
+)
+from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY, drop_missing, find_rows, translate_row
 from retrieval_metrics.inputs.input_hints import RETRIEVING_METHODS
 from retrieval_metrics.inputs.json_codec import add_forbidden, decode_judgments
-from retrieval_metrics.inputs.judgment_cells import read_cells
+from retrieval_metrics.inputs.judgment_cells import FORBIDDEN_COLUMN, read_cells
 from retrieval_metrics.inputs.judgment_rows import gather_judgment_rows
-from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
+from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
 
 if TYPE_CHECKING:
@@ -40,6 +49,14 @@ ID_KEYS = (*QUERY_ID_COLUMNS, *PLAIN_ID_KEYS)
 QUERY_KEYS = ("query", "question", "user_input", "text")
 ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
 CONVERSATION_KEY = "conversation"
+# The columns of a table that are no labels.
+KNOWN_COLUMNS = frozenset(
+    [
+        *(*ID_KEYS, *QUERY_KEYS, *QUERY_COLUMNS, *RELEVANT_COLUMNS, *ANSWER_KEYS, *PROVENANCE_FIELDS),
+        *(*DOCUMENT_COLUMNS, *GRADE_COLUMNS, *IGNORED_COLUMNS),
+        *(CONVERSATION_KEY, FORBIDDEN_COLUMN, REFERENCE_TEXTS_KEY),
+    ]
+)
 
 
 def read_question_dataset(
@@ -106,7 +123,22 @@ def read_question_table(
     if judgment_columns:
         for present in present_rows:
             present.setdefault(judgment_columns[0], [])
-    return _read_rows(questions_class, [row for row in present_rows if len(row) > len(judgment_columns)], separator)
+    filled_rows = [row for row in present_rows if len(row) > len(judgment_columns)]
+    return _read_rows(questions_class, filled_rows, separator, with_labels=True)
+
+
+def _with_labels(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of a table with the columns that have no meaning here as labels of its question."""
+    labels = {column: value for column, value in row.items() if _is_label(column, value)}
+    given = row.get("labels")
+    if isinstance(given, Mapping):
+        labels.update(given)
+    return {**row, "labels": labels} if labels else dict(row)
+
+
+def _is_label(column: Any, value: Any) -> bool:
+    is_named = isinstance(column, str) and column.strip().lower() not in KNOWN_COLUMNS
+    return is_named and isinstance(value, LabelValue)
 
 
 def _is_empty_cell(value: Any) -> bool:
@@ -131,9 +163,11 @@ def _get_mapping(dataset: Any, name: str) -> Mapping[Any, Any] | None:
     return mapping if isinstance(mapping, Mapping) else None
 
 
-def _read_rows(questions_class: type[QuestionsT], rows: Iterable[Any], separator: str | None) -> QuestionsT:
+def _read_rows(
+    questions_class: type[QuestionsT], rows: Iterable[Any], separator: str | None, *, with_labels: bool = False
+) -> QuestionsT:
     translated_rows = read_cells(list(map(translate_row, rows)), separator)
-    gathered_rows = gather_judgment_rows(translated_rows, _find_id_of_row)
+    gathered_rows = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS)
     queries: dict[QueryId, str] = {}
     qrels: dict[QueryId, Judgments] = {}
     provenance_by_query: dict[QueryId, Provenance] = {}
@@ -151,6 +185,8 @@ def _read_rows(questions_class: type[QuestionsT], rows: Iterable[Any], separator
         row_by_query[query] = number
         queries[query] = question.text
         qrels[query] = question.relevant
+        if with_labels:
+            row = _with_labels(row)  # noqa: PLW2901  (the same row, with the columns of the user's own)
         provenance = _read_provenance(row, number)
         if provenance is not None:
             provenance_by_query[query] = provenance
@@ -234,11 +270,13 @@ def _find_id(row: Mapping[str, Any], text: str) -> QueryId:
 
 
 def _find_answer(row: Mapping[str, Any]) -> str | None:
-    """Return the reference answer of a row; None if no key for answers holds a text."""
+    """Return the reference answer of a row; None if no key for answers holds a text or a number."""
     for key in ANSWER_KEYS:
         answer = row.get(key)
         if isinstance(answer, str) and answer.strip():
             return answer
+        if isinstance(answer, Real) and not isinstance(answer, bool) and isfinite(answer):
+            return f"{answer:.15g}"  # spreadsheets store a whole number as 12.0
     return None
 
 
