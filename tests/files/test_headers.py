@@ -73,7 +73,7 @@ def test_positions_in_the_shell(tmp_path: Path, capsys: pytest.CaptureFixture[st
     run = write(tmp_path / "run.tsv", ROWS, "\t")
     command = ["evaluate", str(qrels), str(run), "-m", "mrr", "--format", "json"]
     assert main(command) == 2
-    assert "pass the positions of its columns, such as --run-column" in capsys.readouterr().err
+    assert "such as --run-column query=1 --run-column document=2;" in capsys.readouterr().err
     columns = ["--run-column", "query=1", "--run-column", "document=2", "--run-column", "score=3"]
     assert main([*command, *columns]) == 0
     assert json.loads(capsys.readouterr().out)["metrics"]["mrr"]["mean"] == 0.75

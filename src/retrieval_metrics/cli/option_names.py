@@ -160,7 +160,8 @@ def format_option(arguments: argparse.Namespace, name: str, value: Any) -> str |
     """
     file: str | None = getattr(arguments, "file", None)
     if name == "columns" and (value is OPEN or isinstance(value, dict)):
-        return f"{_file_option('column', file)} {quote(_format_columns(value))}"
+        option = _file_option("column", file)
+        return " ".join(f"{option} {quote(pair)}" for pair in _format_columns(value))
     if name == "format":
         option = "--to" if file == "target" else _file_option("format", file)
     elif name in READING_KEYS and "reading" in arguments:
@@ -182,14 +183,15 @@ def _file_option(suffix: str, file: str | None) -> str:
     return f"--run-{suffix} (or --qrels-{suffix})"
 
 
-def _format_columns(columns: Any) -> str:
+def _format_columns(columns: Any) -> list[str]:
+    """Return columns as the values of an option, one for each."""
     if columns is OPEN:
-        return "ROLE=NAME"
+        return ["ROLE=NAME"]
     pairs = []
     for role, name in columns.items():
         shown_name = "NAME" if name is OPEN else name or ""
         pairs.append(f"{role}={shown_name}")
-    return "".join(pairs)
+    return pairs
 
 
 def _format_value(value: Any) -> str:
