@@ -14,6 +14,7 @@ An asynchronous or a concurrent way through the adapter is a second subclass.
 """
 
 import copy
+import math
 import random
 import re
 import warnings
@@ -24,6 +25,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 import pytest
 
 import retrieval_metrics as rm
+from near_right_ids import NEAR_RIGHT_IDS, make_near_right_run
 
 T = TypeVar("T")
 
@@ -150,6 +152,25 @@ METRICS = (
 )
 
 
+# What looks like judgments and is not; `tests/test_doors.py` holds more of them, with the errors.
+NO_JUDGMENTS: dict[str, Any] = {
+    "pairs": [["d1", 1], ["d2", 0]],
+    "pairs of text": [["d1", "1"], ["d2", "0"]],
+    "triples": [["d1", 1, "why"]],
+    "dicts": [{"id": "d1", "grade": 1}],
+    "printed list": ["['d1', 'd2']"],
+    "nested deeper": [[["d1"]]],
+    "empty id": ["d1", ""],
+    "blank at an end": ["d1", " d2"],
+    "float": [1.0],
+    "missing": [None],
+}
+
+
+# The kinds that are ordinary judgments where an expected document is an object or a text, and not an id in a list.
+NO_IDS_IN_LISTS = frozenset({"pairs of text", "printed list", "empty id", "blank at an end"})
+
+
 def bits(scores: Scores) -> dict[str, dict[str, str]]:
     """Values as text that differs when the last bit does, and is readable when a test fails."""
     return {metric: {q: f"{v} {float(v).hex()}" for q, v in values.items()} for metric, values in scores.items()}
@@ -165,12 +186,14 @@ class Conformance:
         refuses: Cases the host cannot express, with a pattern of the error it must raise: a number that is not the
             core's must not come out.
         holds_silence: Whether the host can say that nothing was retrieved; if not, such a query is absent from its run.
+        cannot_express: Kinds of `NO_JUDGMENTS` that the host's objects cannot express, as they are no lists of ids.
     """
 
     metrics: ClassVar[tuple[str, ...]] = METRICS
     alone: ClassVar[tuple[str, ...] | None] = None
     refuses: ClassVar[Mapping[str, str]] = {}
     holds_silence: ClassVar[bool] = True
+    cannot_express: ClassVar[frozenset[str]] = frozenset()
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         """Score the rankings through the host.
@@ -206,6 +229,20 @@ class Conformance:
         together = self.scores(case.qrels, case.run, self.metrics)
         for metric in self.metrics if self.alone is None else self.alone:
             assert bits(self.scores(case.qrels, case.run, [metric])) == bits({metric: together[metric]})
+
+    @pytest.mark.parametrize("kind", NO_JUDGMENTS)
+    def test_what_is_no_judgment_gives_no_number(self, kind: str) -> None:
+        if kind in self.cannot_express:
+            return
+        judgments = NO_JUDGMENTS[kind]
+        qrels: dict[str, Any] = {"q1": judgments, "q2": judgments}
+        # Hosts raise errors of their own, or leave out the rows that have one.
+        try:
+            scores = self.scores(qrels, {"q1": ["d2", "d1"], "q2": ["d1"]}, ["mrr"])
+        except Exception:
+            return
+        values = list(scores["mrr"].values())
+        assert not [value for value in values if not math.isnan(value)]
 
 
 def assert_same_evaluation(evaluation: rm.Evaluation, expected: rm.Evaluation) -> None:
@@ -267,6 +304,17 @@ class EvaluationConformance(Conformance):
             assert all(warning_text.count(f"'{name}'") == 1 for name in ("d1", "d2", "x", "y"))
             with pytest.raises(ValueError, match="no system retrieved a judged document"):
                 rm.compare({"one": evaluation, "other": evaluation})
+
+    def test_ids_that_nearly_match_are_counted_and_said(self) -> None:
+        if self.only_values:
+            pytest.skip("the host hands back values alone")
+        qrels, run = make_near_right_run()
+        (_, evaluation), warning_text = call_with_warnings(lambda: self.results(qrels, run, ["mrr"]))
+        assert evaluation is not None
+        assert evaluation.means["mrr"] == 1 / (len(NEAR_RIGHT_IDS) + 1)
+        if self.keeps_its_run:
+            assert evaluation.counts["near_misses"] == len(NEAR_RIGHT_IDS)
+            assert f"{len(NEAR_RIGHT_IDS)} of {len(NEAR_RIGHT_IDS)} relevant documents that count as" in warning_text
 
 
 Items: TypeAlias = Mapping[str, Sequence[rm.Retrieved]]

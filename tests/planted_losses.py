@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 K = 10
+# The shares of the questions in which a stage adds, or drops.
+CHANGED_SHARES = [0.0, 0.1, 0.3, 0.5, 0.8, 1.0]
 STEPS = ["bm25", "dense", "fused", "filtered", "reranked"]
 
 # Also the fate of what no stage had within the first K.
@@ -42,6 +44,47 @@ def planted(n: int, seed: int = 7) -> tuple[dict[str, dict[str, int]], Rankings,
         for name, ranking in _plant_query(rng, fates).items():
             stages[name][query] = ranking
     return qrels, stages, fate_counts
+
+
+def planted_changes(
+    added: float, dropped: float, n: int = 10
+) -> tuple[dict[str, list[str]], Rankings, dict[str, float]]:
+    """Return judgments, the stages as runs, and the mean losses, where the last three stages add and drop documents.
+
+    Each of them drops a needed document in a share of the questions. The first, which fuses, also holds what a
+    retriever found that is no stage; the second holds documents of its own.
+    """
+    needed = ["of bm25", "of dense", "of both", "found again", "kept"]
+    qrels: dict[str, list[str]] = {}
+    stages: Rankings = {name: {} for name in STEPS}
+    for number in range(n):
+        query = f"q{number} of {added} {dropped}"
+        is_added = number < round(added * n)
+        is_dropped = number >= n - round(dropped * n)
+        bm25 = ["kept", "of bm25", "of both", "only bm25", "noise"]
+        dense = ["of dense", "kept", "of both", "only dense"]
+        fused = ["kept", "of bm25", "of dense", "of both", "only bm25", "only dense"]
+        if is_added:
+            fused += ["found again", "of a hidden retriever"]
+        if is_dropped:
+            fused.remove("of bm25")
+        filtered = [document for document in fused if document not in {"only dense", "of a hidden retriever"}]
+        if is_added:
+            filtered.insert(1, "of the filter")
+        if is_dropped:
+            filtered.remove("of dense")
+        reranked = [document for document in filtered if document != "of the filter"]
+        if is_dropped:
+            reranked.remove("of both")
+        qrels[query] = needed
+        rankings = [bm25, dense, fused, filtered, reranked]
+        for name, ranking in zip(STEPS, rankings, strict=True):
+            stages[name][query] = ranking
+    share_dropped = round(dropped * n) / n / len(needed)
+    losses = {f"dropped:{name}": share_dropped for name in STEPS[2:]}
+    losses["not_retrieved"] = (1 - round(added * n) / n) / len(needed)
+    losses["found"] = 1 - sum(losses.values())
+    return qrels, stages, losses
 
 
 def _plant_query(rng: random.Random, fates: dict[str, str]) -> dict[str, list[str]]:

@@ -28,7 +28,7 @@ def ids(kind: type) -> st.SearchStrategy[Any]:
     return (
         st.integers(0, 12)
         if kind is int
-        else st.sampled_from([f"d{number}" for number in range(10)] + ["é", " x", "type"])
+        else st.sampled_from([f"d{number}" for number in range(10)] + ["é", "x y", "type"])
     )
 
 

@@ -307,6 +307,60 @@ def test_importing_the_core_brings_numpy_and_no_host_and_no_extra() -> None:
     assert not (hosts | extras) & set(loaded)
 
 
+# A comparison that was printed has loaded these.
+PACKAGES_OF_A_COMPARISON = {"numpy", "retrieval_metrics"}
+
+# Each of these takes longer to import than a small evaluation takes.
+SLOW_STANDARD_MODULES = {"asyncio", "decimal", "email", "fractions", "logging", "statistics", "unittest"}
+
+EVALUATION = """
+import sys
+import retrieval_metrics as rm
+qrels = {f"q{i}": {f"d{i}": 1, f"d{i + 1}": 2} for i in range(20)}
+run = {query: {f"d{j}": 50.0 - j for j in range(10)} for query in qrels}
+other = {query: {f"d{j}": 50.0 - j for j in range(5, 15)} for query in qrels}
+"""
+FIRST_CALLS = {
+    "evaluate": "rm.evaluate(qrels, run, clusters=lambda query: query[-1])",
+    "compare": "rm.compare(qrels, {'a': run, 'b': other}, margin=0.1)",
+    "compare clusters": "rm.compare(qrels, {'a': run, 'b': other}, clusters=lambda query: query[-1])",
+    "tune": "rm.tune({'a': run, 'b': other}, qrels, 'mrr', default='a')",
+    "plan": "rm.plan(0.1, 'mrr', pilot=rm.compare(qrels, {'a': run, 'b': other}, 'mrr'))",
+}
+
+
+def loaded_modules(code: str) -> set[str]:
+    """The modules that a new Python has after running some code that imports sys."""
+    command = [sys.executable, "-c", f"{code}\nprint(*sys.modules)"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return set(printed.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("call", FIRST_CALLS)
+def test_what_is_computed_and_printed_needs_numpy_alone(call: str) -> None:
+    code = f"{EVALUATION}str({FIRST_CALLS[call]})"
+    new_modules = loaded_modules(code) - loaded_modules("import sys")
+    new_packages = {name.partition(".")[0] for name in new_modules}
+    # numpy.random brings modules of Cython, whose names have its version.
+    packages = {name for name in new_packages - sys.stdlib_module_names if "cython" not in name}
+    assert packages == PACKAGES_OF_A_COMPARISON
+    # numpy.random, which draws resamples, needs some of these.
+    if "numpy.random" not in new_modules:
+        assert not new_packages & SLOW_STANDARD_MODULES
+
+
+# What an evaluation or a comparison imports.
+FOLDERS_OF_A_COMPARISON = ["inputs", "matching", "metrics", "statistics", "evaluation", "comparison", "reports"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS_OF_A_COMPARISON)
+def test_importing_compiles_no_regular_expression(folder: str) -> None:
+    for path in (CORE / folder).rglob("*.py"):
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(statement, ast.Assign | ast.AnnAssign):
+                assert "re.compile(" not in ast.unparse(statement), f"use lazy_pattern in {path}:{statement.lineno}"
+
+
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 DISTRIBUTIONS = [ROOT, *(path.parent for path in sorted(ROOT.glob("integrations/*/pyproject.toml")))]
 

@@ -118,3 +118,144 @@ def test_unequal_depth_is_a_sentence_of_the_comparison() -> None:
     of_many_lengths = {query: ranking[: 5 + number] for number, (query, ranking) in enumerate(deep.items())}
     uncut = rm.compare(qrels, {"deep": deep, "uncut": of_many_lengths}, "recall@50")
     assert "deep and" not in " ".join(uncut.summary)
+
+
+# What is no judgment, or holds no id, with a part of the error. Files can hold only some of them.
+NO_JUDGMENTS: dict[str, tuple[Any, str]] = {
+    "pairs": ([["70", 1], ["71", 0]], "hold pairs such as"),
+    "pairs of numbers": ([[70, 1], [71, 0], [72, 0]], "hold pairs such as"),
+    "pairs of text": ([["70", "1"], ["71", "0"]], "hold pairs such as"),
+    "triples": ([["70", 1, "why"], ["71", 0, "how"]], "hold rows such as"),
+    "lines of TREC": ([["q1", "0", "70", "1"], ["q1", "0", "71", "0"]], "hold rows such as"),
+    "dicts": ([{"doc_id": "70", "relevance": 1}, {"doc_id": "71", "relevance": 0}], "dicts with keys"),
+    "dicts of numbers": ([{"id": 70, "grade": 1}, {"id": 71, "grade": 0}], "dicts with keys"),
+    "text of a list": ("['70', '71']", "list that was written as text"),
+    "list of a text of a list": (["['70', '71']"], "list that was written as text"),
+    "bare string": ("70", "are the bare string"),
+    "cell of several ids": ("70; 71", "text.split(';')"),
+    "nested deeper": ([[["70"]]], "cannot be nested deeper"),
+    "empty id": (["70", ""], "is empty"),
+    "blank id": (["70", "  "], "is blank"),
+    "blank at an end": (["70", " 71"], "begins or ends with a blank"),
+    "control character": (["70\x00"], "control character"),
+    "float": ([70.0], "must be str or int, got float"),
+    "missing": ([None], "must be str or int, got NoneType"),
+    "truth value": ([True], "must be str or int, got bool"),
+}
+
+
+def evaluate_dict(judgments: Any, _: Path) -> Any:
+    return rm.evaluate({"q1": judgments, "q2": judgments}, {"q1": ["71", "70"], "q2": ["71"]}, "mrr")
+
+
+def evaluate_one_ranking(judgments: Any, _: Path) -> Any:
+    return rm.evaluate_ranking(judgments, ["71", "70"], "mrr")
+
+
+def compare_two_runs(judgments: Any, _: Path) -> Any:
+    return rm.compare({"q1": judgments}, {"first": {"q1": ["71"]}, "second": {"q1": ["70"]}}, "mrr")
+
+
+def ask_a_retriever(judgments: Any, _: Path) -> Any:
+    questions = rm.EvaluationSet.from_dataset([("why?", judgments)])
+    return rm.compare_retrievers({"first": lambda _: ["71"], "second": lambda _: ["70"]}, questions, "mrr")
+
+
+def export_to(method: str) -> Any:
+    def export(judgments: Any, _: Path) -> Any:
+        return getattr(rm.EvaluationSet({"q1": "why?"}, {"q1": judgments}), method)()
+
+    return export
+
+
+def save_questions(judgments: Any, path: Path) -> Any:
+    rm.EvaluationSet({"q1": "why?"}, {"q1": judgments}).save(path.with_suffix(".json"))
+
+
+def read_json(judgments: Any, path: Path) -> Any:
+    path.write_text(json.dumps({"q1": judgments}))
+    return rm.read_qrels(path, format="json")
+
+
+def evaluate_json_in_the_shell(judgments: Any, path: Path) -> Any:
+    run = path.with_suffix(".run")
+    run.write_text("q1 Q0 70 1 1 tag\n")
+    path.with_suffix(".json").write_text(json.dumps({"q1": judgments}))
+    if main(["evaluate", str(path.with_suffix(".json")), str(run), "-m", "mrr"]):
+        raise ValueError(SHELL)
+
+
+SHELL = "the command line gave an exit code"
+JUDGMENT_DOORS = [
+    *(evaluate_dict, evaluate_one_ranking, compare_two_runs, ask_a_retriever, save_questions, read_json),
+    *map(export_to, ("to_mlflow", "to_langsmith", "to_pydantic_evals", "to_ragas", "to_llama_index")),
+    evaluate_json_in_the_shell,
+]
+
+
+@pytest.mark.parametrize("kind", NO_JUDGMENTS)
+@pytest.mark.parametrize("door", JUDGMENT_DOORS, ids=lambda door: door.__name__)
+def test_what_is_no_judgment_is_refused_at_every_door(
+    kind: str, door: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judgments, fragment = NO_JUDGMENTS[kind]
+    with pytest.raises((TypeError, ValueError)) as caught:
+        door(judgments, tmp_path / "judgments")
+    message = capsys.readouterr().err if str(caught.value) == SHELL else str(caught.value)
+    assert fragment in message
+
+
+INVALID_IDS = {
+    "empty": ("", "holds an empty text"),
+    "blank": ("  ", "begins or ends with a blank"),
+    "blank at an end": ("d1 ", "begins or ends with a blank"),
+    "control character": ("d\x931", "control character"),
+    "list": ("['d1', 'd2']", "list that was written as text"),
+}
+
+
+def write_csv(rows: dict[str, list[Any]], path: Path) -> Any:
+    lines = [",".join(rows)]
+    lines += [",".join(f'"{value}"' for value in row) for row in zip(*rows.values(), strict=True)]
+    path.with_suffix(".csv").write_text("\n".join(lines))
+    return path.with_suffix(".csv")
+
+
+def write_parquet(rows: dict[str, list[Any]], path: Path) -> Any:
+    import polars as pl
+
+    pl.DataFrame(rows).write_parquet(path.with_suffix(".parquet"))
+    return path.with_suffix(".parquet")
+
+
+def write_rows(rows: dict[str, list[Any]], path: Path) -> Any:
+    lines = [json.dumps(dict(zip(rows, row, strict=True))) for row in zip(*rows.values(), strict=True)]
+    path.with_suffix(".jsonl").write_text("\n".join(lines))
+    return path.with_suffix(".jsonl")
+
+
+@pytest.mark.parametrize("kind", INVALID_IDS)
+@pytest.mark.parametrize("write", [lambda rows, _: rows, write_csv, write_parquet, write_rows])
+@pytest.mark.parametrize("number", ["relevance", "score"])
+def test_an_invalid_id_of_a_table_is_refused(kind: str, write: Any, number: str, tmp_path: Path) -> None:
+    document, fragment = INVALID_IDS[kind]
+    rows = {"query_id": ["q1", "q2"], "doc_id": ["d0", document], number: [1, 1]}
+    source = write(rows, tmp_path / "table")
+    with pytest.raises(ValueError, match=r"doc_id|document") as caught:
+        rm.read_qrels(source) if number == "relevance" else rm.read_run(source)
+    assert fragment in str(caught.value)
+
+
+@pytest.mark.parametrize("ranking", [["d1", ""], {"d1": 2.0, "": 1.0}])
+def test_an_empty_id_in_a_ranking_is_refused(ranking: Any) -> None:
+    with pytest.raises(ValueError, match="ranking of query 'q1' holds an empty id"):
+        rm.evaluate({"q1": ["d1"]}, {"q1": ranking}, "mrr")
+    with pytest.raises(ValueError, match="holds an empty id"):
+        rm.retrieve(lambda _: ranking, {"q1": "why?"})
+
+
+def test_an_item_with_an_empty_id_has_none() -> None:
+    items = [rm.Retrieved("", source=""), rm.Retrieved("d1", source="a.md")]
+    with pytest.raises(ValueError, match="has no id"):
+        rm.evaluate({"q1": ["d1"]}, {"q1": items}, "mrr")
+    assert rm.evaluate({"q1": ["a.md"]}, {"q1": items}, "mrr", match="source").means["mrr"] == 0.5

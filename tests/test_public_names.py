@@ -44,6 +44,7 @@ def test_what_is_received_can_be_imported() -> None:
     (difference,) = comparison.differences
     received = {
         rm.types.ByMetric: result.means,
+        rm.types.Chance: result.chance("mrr@5"),
         rm.types.Difference: difference,
         rm.types.Explanation: explanation,
         rm.types.Finding: explanation.findings[0],

@@ -8,7 +8,6 @@ Code that imports pytrec_eval runs with this module in its place:
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import replace
@@ -19,8 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.ids import IdFinder
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.metric import Metric
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 
@@ -85,7 +84,7 @@ class RelevanceEvaluator:
 
     @cached_property
     def _qrels(self) -> Qrels:
-        return as_qrels(self._qrels_by_query)
+        return Qrels.unchecked(self._qrels_by_query)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Return the values of each query that is in the run and has judgments, in the order of the run."""
@@ -112,7 +111,7 @@ class RelevanceEvaluator:
     def _select_qrels(self, queries: Sequence[str]) -> Qrels:
         """Return the judgments of the queries: only theirs if they are few, as in batches of a large collection."""
         if len(queries) * 2 < len(self._qrels_by_query):
-            return as_qrels({query: self._qrels_by_query[query] for query in queries})
+            return Qrels.unchecked({query: self._qrels_by_query[query] for query in queries})
         return self._qrels
 
     def _score_singly(
@@ -244,7 +243,7 @@ supported_nicknames: dict[str, set[str]] = {
     ALL_MEASURES: set(ORDER),
 }
 
-_MEASURE_WITH_PARAMETERS = re.compile(r"(?P<measure>.+?)[._](?P<values>[0-9]*\.?[0-9]+(?:,[0-9]*\.?[0-9]+)*)")
+_MEASURE_WITH_PARAMETERS = lazy_pattern(r"(?P<measure>.+?)[._](?P<values>[0-9]*\.?[0-9]+(?:,[0-9]*\.?[0-9]+)*)")
 
 
 def parse_measures(measures: Iterable[str], order: Sequence[str] = ORDER) -> dict[str, tuple[float, ...]]:

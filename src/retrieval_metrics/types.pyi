@@ -32,6 +32,7 @@ from retrieval_metrics.datasets.sample import Sample as Sample
 from retrieval_metrics.evaluation.budget_coverage import BudgetFill as BudgetFill
 from retrieval_metrics.evaluation.budget_coverage import BudgetUse as BudgetUse
 from retrieval_metrics.evaluation.by_metric import ByMetric as ByMetric
+from retrieval_metrics.evaluation.chance import Chance as Chance
 from retrieval_metrics.evaluation.counts import Counts as Counts
 from retrieval_metrics.evaluation.explanation import Explanation as Explanation
 from retrieval_metrics.evaluation.explanation import Worst as Worst
@@ -42,6 +43,7 @@ from retrieval_metrics.evaluation.slices import Slices as Slices
 from retrieval_metrics.evaluation.stages import Stages as Stages
 from retrieval_metrics.evaluation.tie_range import TieRange as TieRange
 from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy
+from retrieval_metrics.inputs.exclusion import Exclude as Exclude
 from retrieval_metrics.inputs.items import Judgments as Judgments
 from retrieval_metrics.inputs.items import Piece as Piece
 from retrieval_metrics.inputs.items import QrelsMapping as QrelsMapping

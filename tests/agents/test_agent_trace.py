@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 from typing import Any
 
 import pytest
@@ -240,3 +241,42 @@ class TestTheRules:
             read(*spans, tools="s", documents=lambda _: None)
         with pytest.raises(TypeError, match="documents= of span '1'"):
             read(*spans, tools="s", documents=lambda _: "d1")
+
+
+def deep_trace(n_spans: int) -> list[dict[str, Any]]:
+    spans: list[dict[str, Any]] = [{"trace": "t", "span": "0", "parent": None, "kind": "other", "input": "q1"}]
+    for number in range(1, n_spans):
+        spans.append({"trace": "t", "span": str(number), "parent": str(number - 1), "kind": "other", "input": ""})
+    return [*spans, search_span("s", str(n_spans - 1))]
+
+
+def wide_trace(n_spans: int) -> list[dict[str, Any]]:
+    root = {"trace": "t", "span": "0", "parent": None, "kind": "other", "input": "q1"}
+    return [root, *(search_span(f"s{number}", "0") for number in range(n_spans))]
+
+
+def search_span(span: str, parent: str) -> dict[str, Any]:
+    documents = [{"id": f"d{span}", "text": "text"}]
+    return {"trace": "t", "span": span, "parent": parent, "kind": "retriever", "input": span, "output": documents}
+
+
+@pytest.mark.parametrize("make", [deep_trace, wide_trace])
+def test_steps_are_linear_in_the_spans(make: Any) -> None:
+    n_steps = []
+    for n_spans in (100, 200, 400):
+        counted = 0
+
+        def count(*_: Any) -> None:
+            nonlocal counted
+            counted += 1
+
+        spans = make(n_spans)
+        sys.setprofile(count)
+        try:
+            trajectories = rm.read_traces(spans, query="input")
+        finally:
+            sys.setprofile(None)
+        assert len(trajectories["q1"].calls) == (1 if make is deep_trace else n_spans)
+        n_steps.append(counted)
+    # The second doubling costs at most twice the first one, and a quarter more.
+    assert n_steps[2] - n_steps[1] <= 2.5 * (n_steps[1] - n_steps[0])

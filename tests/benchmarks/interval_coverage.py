@@ -56,6 +56,7 @@ from retrieval_metrics.statistics import (
     sign_flip_test,
     within_margins,
 )
+from retrieval_metrics.statistics.means import beta_interval
 from retrieval_metrics.statistics.power import min_units_for_power
 
 Values = NDArray[np.float64]
@@ -158,6 +159,7 @@ DIFFERENCES = [
     rare(0.03, -1, noise=0.1),
 ]
 EASY_DIFFERENCES = DIFFERENCES[:3]
+HEAVY_TAILS = Population("heavy tails", lambda random, n: np.clip(0.05 * random.standard_t(1.5, n), -1, 1), 0.0)
 
 
 def evaluate_python() -> list[rm.Evaluation]:
@@ -284,7 +286,7 @@ def intervals_of_means(draws: int) -> None:
 
 def two_valued(draws: int) -> None:
     """Recall of questions that need one document, or two on a share: the exact interval, and what is between."""
-    for n, share in itertools.product((15, 100), (0.0, 1.0)):
+    for n, share in itertools.product((4, 8, 15, 100), (0.0, 1.0)):
         two = round(share * n)
         worst: list[tuple[float, float, float]] = []
         for rate in (0.5, 0.8, 0.9, 0.95, 0.975):
@@ -295,7 +297,7 @@ def two_valued(draws: int) -> None:
                 second = np.where(random.random(two) < 0.6, first, random.random(two) < rate)
                 samples.append(np.concatenate([random.random(n - two) < rate, (first + second * 1.0) / 2]))
             ours = np.array([mean_interval(values, binary=1 - two / n) for values in samples])
-            halved = np.array([mean_interval(values, binary=0.0) for values in samples])
+            halved = np.array([beta_interval(Sums.from_values(x), ends=(0.0, 1.0), level=0.95) for x in samples])
             wider = np.ptp(ours, axis=1).mean() / np.ptp(halved, axis=1).mean()
             worst.append((covered(ours, rate), covered(halved, rate), float(wider)))
         lowest, lowest_halved, _ = np.min(worst, axis=0)
@@ -366,7 +368,7 @@ def power_as_promised(draws: int) -> None:
     `found`: all queries differ by the lower end. `even`: by the upper end. `uneven`: as many queries as make the upper
     end change by 1.
     """
-    for n, population in itertools.product((15, 50), EASY_DIFFERENCES):
+    for n, population in itertools.product((10, 15, 50), [*EASY_DIFFERENCES, HEAVY_TAILS]):
         random = np.random.default_rng(n)
         promised = []
         is_significant = []
@@ -538,7 +540,12 @@ def flattery(draws: int) -> None:
 SIZES_OF_CLUSTERS: dict[str, Callable[[np.random.Generator], NDArray[np.int64]]] = {
     "40 documents x 5": lambda _: np.full(40, 5),
     "20 documents x 10": lambda _: np.full(20, 10),
-    "40 documents, sizes of Zipf": lambda _: np.maximum(1, 50 // np.arange(1, 41)),
+    "Zipf": lambda _: np.maximum(1, 50 // np.arange(1, 41)),
+    "steep Zipf": lambda _: np.maximum(1, np.round(60 / np.arange(1, 46) ** 1.1)).astype(int),
+    "20 x 10": lambda _: np.full(20, 10),
+    "20 x 20": lambda _: np.full(20, 20),
+    "25 x 8": lambda _: np.full(25, 8),
+    "one of 80": lambda _: np.array([80, *[3] * 39]),
     "20 documents, one holds 60%": lambda _: np.array([120, *[4] * 20]),
 }
 
@@ -572,30 +579,40 @@ def clusters(draws: int) -> None:
         line(name, int(sizes.sum()), [f"{rate:9.1f}" for rate in rates], draws, float(rates[0]))
 
 
+# Metric, mean, sizes of the clusters, and the correlation of the latent values within them.
+CLUSTERED_MEANS = [
+    ("0/1", 0.97, "Zipf", 0.8),
+    ("0/1", 0.97, "20 x 10", 0.8),
+    ("0/1", 0.95, "steep Zipf", 0.95),
+    ("0/1", 0.95, "25 x 8", 0.95),
+    ("0/1", 0.93, "20 x 20", 0.9),
+    ("0/1", 0.95, "one of 80", 0.9),
+    ("NDCG", 0.9, "Zipf", 0.8),
+    ("NDCG", 0.9, "20 x 10", 0.8),
+]
+
+
 def clustered_means(draws: int) -> None:
     """The mean of a metric on clustered questions, in the middle and near 1: with clusters, and without."""
-    kinds: dict[str, tuple[Callable[[Values], Values], float, float]] = {
-        "0/1, 0.97": (lambda values: (values < stats.norm.ppf(0.97)) * 1.0, 0.97, 1.0),
-        "NDCG, 0.9": (lambda values: np.minimum(stats.norm.cdf(-values) / 0.2, 1.0)[::1], 0.9, 0.0),
-    }
-    for (kind, (to_metric, mean, binary)), name, correlation in itertools.product(
-        kinds.items(), ("40 documents, sizes of Zipf", "20 documents x 10"), (0.8,)
-    ):
+    for kind, mean, name, correlation in CLUSTERED_MEANS:
         random = np.random.default_rng(12)
+        binary = float(kind == "0/1")
         sizes = SIZES_OF_CLUSTERS[name](np.random.default_rng(0))
         covers = []
         for _ in range(draws):
             latents, labels = latent(random, sizes, correlation)
-            values = to_metric(latents)
+            if binary:
+                values = (latents < stats.norm.ppf(mean)) * 1.0
+            else:
+                values = np.minimum(stats.norm.cdf(-latents) / (2 * (1 - mean)), 1.0)
             ends = [
                 interval_from_sums(effective_sums(values, labels), binary=binary),
                 interval_from_sums(Sums.from_values(values), binary=binary),
             ]
             covers.append([low - 1e-9 <= mean <= high + 1e-9 for low, high in ends])
         with_clusters, without = np.mean(covers, axis=0)
-        short_name = "Zipf" if "Zipf" in name else "20 x 10"
         line(
-            f"{kind}, {short_name}",
+            f"{kind}, {mean}, {name}, {correlation}",
             int(sizes.sum()),
             [f"{100 * with_clusters:9.1f}{100 * without:9.1f}"],
             draws,
@@ -662,7 +679,7 @@ def judge_name(judge: str, share: float) -> str:
 
 def favours(draws: int) -> None:
     """A judge that favours one of two equal systems, and fair ones; see judge_driven_samples.py."""
-    for (judge, share), n in itertools.product((("favours", 0.15), ("fair", 0.0)), (15, 25, 50)):
+    for (judge, share), n in itertools.product((("favours", 0.15), ("favours", 0.06), ("fair", 0.0)), (15, 25, 50)):
         cells, rate = judge_driven_samples.line(judge, share, n, draws)
         line(judge_name(judge, share), n, [cells], draws, rate)
 

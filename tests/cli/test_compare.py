@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,3 +50,15 @@ def test_a_run_proven_worse_than_the_baseline_fails_where_that_is_asked_for(
     assert main([*call, "--baseline", "bad"]) == 0
     assert main(call) == 2
     assert "--fail-if-worse needs --baseline NAME" in capsys.readouterr().err
+
+
+def test_a_run_whose_ids_nearly_match_fails_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    qrels: Any = {f"q{number}": [f"d{number}"] for number in range(20)}
+    rm.write_qrels(qrels, tmp_path / "qrels.trec")
+    for name, suffix in (("old", ""), ("new", "#0")):
+        run: Any = {query: [f"{documents[0]}{suffix}"] for query, documents in qrels.items()}
+        run["q0"] = ["d0"]
+        rm.write_run(run, tmp_path / f"{name}.trec")
+    files = [str(tmp_path / name) for name in ("qrels.trec", "old.trec", "new.trec")]
+    assert main(["compare", *files, "-m", "mrr", "--baseline", "old", "--fail-if-worse"]) == 1
+    assert "not comparable in mrr" in capsys.readouterr().err

@@ -83,7 +83,7 @@ def test_columns_and_formats_are_said(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "run").write_text('{"q1": ["d2", "d1"]}')
     call = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "run"), "-m", "mrr", "--qrels-format", "csv"]
     assert main([*call, "--qrels-column", "document=passage"]) == 0
-    assert "mrr     0.500  [0.123, 0.877]  1" in capsys.readouterr().out
+    assert "mrr     0.500  [0.037, 0.963]  1" in capsys.readouterr().out
     assert main(call) == 2
     assert "has no column named like a document" in capsys.readouterr().err
     assert main([*call, "--qrels-column", "passage"]) == 2
@@ -95,7 +95,7 @@ def test_a_run_larger_than_its_memory_is_streamed_and_says_so(
 ) -> None:
     assert main(["evaluate", *files, "-m", "mrr", "--memory", "0.01KB"]) == 0
     out, err = capsys.readouterr()
-    assert "mrr     0.750  [0.265, 0.955]  2" in out
+    assert "mrr     0.750  [0.123, 0.986]  2" in out
     assert "note: <StreamedRun: 2 queries, 5 documents, streamed from" in err
 
 
@@ -159,3 +159,54 @@ def test_a_broken_file_is_an_input_error(
             continue  # 1e400 as a whole number is a score too large for a float, and said to be
         assert main(call) == 2, call
         assert name in capsys.readouterr().err
+
+
+@pytest.fixture
+def own_ids(tmp_path: Path) -> list[str]:
+    (tmp_path / "qrels.trec").write_text("".join(f"a{number} 0 b{number} 1\n" for number in range(6)))
+    rows = [f"a{number} Q0 {document}{number} 1 {score} t\n" for number in range(6) for document, score in OWN_SCORES]
+    (tmp_path / "run.trec").write_text("".join(rows))
+    return ["evaluate", str(tmp_path / "qrels.trec"), str(tmp_path / "run.trec"), "-m", "mrr"]
+
+
+OWN_SCORES = [("a", 0.9), ("b", 0.8), ("c", 0.7)]
+ROWS_TO_EXCLUDE = [f"a{number}\ta{number}" for number in range(6)]
+
+
+def test_own_ids_are_mentioned_with_the_option(own_ids: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(own_ids) == 0
+    output = capsys.readouterr()
+    assert "0.500" in output.out
+    assert "--exclude query" in output.err
+
+
+@pytest.mark.parametrize(
+    "content", [None, ROWS_TO_EXCLUDE, ["query,document", *(row.replace("\t", ",") for row in ROWS_TO_EXCLUDE), ""]]
+)
+def test_documents_are_excluded_by_the_query_id_or_a_file(
+    own_ids: list[str], content: list[str] | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = "query-id"
+    if content is not None:
+        value = str(tmp_path / "excluded")
+        Path(value).write_text("\n".join(content))
+    assert main([*own_ids, "--exclude", value, "--format", "json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["metrics"]["mrr"]["mean"] == 1.0
+    assert result["counts"]["excluded"] == 6
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a0 b c\n", "line 1: 'a0 b c' must hold a query and a document"),
+        ("\n", "is empty"),
+        ("query\tdoc_id\n", "no doc"),
+    ],
+)
+def test_a_file_of_exclusions_has_two_columns(
+    own_ids: list[str], content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "excluded").write_text(content)
+    assert main([*own_ids, "--exclude", str(tmp_path / "excluded")]) != 0
+    assert message in capsys.readouterr().err

@@ -16,6 +16,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.cli.main import main
+from retrieval_metrics.cli.output import FORMATS, CommandOutput
 
 
 def test_json_holds_the_numbers_to_the_last_bit(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +47,7 @@ def test_text_and_markdown_hold_the_queries_too(files: list[str], capsys: pytest
 def test_the_output_may_go_to_a_file(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", *files, "-m", "mrr", "--format", "markdown", "-o", str(tmp_path / "out.md")]) == 0
     assert capsys.readouterr().out == ""
-    assert "| mrr | 0.750 | [0.265, 0.955] | 2 |" in (tmp_path / "out.md").read_text()
+    assert "| mrr | 0.750 | [0.123, 0.986] | 2 |" in (tmp_path / "out.md").read_text()
 
 
 def test_a_reader_that_stops_early_is_no_error(files: list[str]) -> None:
@@ -233,3 +234,10 @@ def escaped_at(line: str, position: int) -> bool:
     """Whether an odd number of backslashes stands before a place."""
     before = line[:position]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1+cmd", "-2+3", "@SUM(A1)", "\t=1"])
+def test_csv_for_spreadsheets_holds_no_formulas(text: str) -> None:
+    result = CommandOutput([], {}, [{"query": text, "mrr": -0.5}])
+    assert list(csv.reader(io.StringIO(FORMATS["csv"](result))))[1] == [f"'{text}", "-0.5"]
+    assert list(csv.reader(io.StringIO(FORMATS["raw_csv"](result))))[1] == [text, "-0.5"]

@@ -74,7 +74,7 @@ def test_too_few_queries_cannot_show_a_difference() -> None:
     assert conclusion.details.p_uncorrected == pytest.approx(2 / 2**5)
     assert math.isinf(conclusion.details.mde().spread)
     assert math.isnan(conclusion.interval.low)
-    assert "no 95% CI: 5 queries are too few" in str(comparison)
+    assert "no 95% CI of mrr: 5 queries are too few" in str(comparison)
     assert rm.compare(*systems({"a": [2] * 6, "b": [1] * 6}), "mrr").difference("mrr").significant
 
 

@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparison.selection_bias import estimate_selection_bias
+from retrieval_metrics.comparison.selection_bias import MetricOfSystems, SelectionBias, estimate_selection_bias
 
 SYSTEMS = list("abcdefgh")
+
+
+def estimate_one(
+    systems: list[str], values: np.ndarray, sign: int, clusters: np.ndarray | None
+) -> SelectionBias | None:
+    """The bias for one metric, whose values have the shape (systems, queries)."""
+    biases = estimate_selection_bias([MetricOfSystems("ndcg", values.T, sign)], systems, clusters)
+    return biases[0] if biases else None
 
 
 def compare_random_systems(n_systems: int, metrics: list[str]) -> rm.Comparison:
@@ -29,7 +37,7 @@ def test_the_best_of_equal_systems_is_expected_to_have_their_common_mean() -> No
     observed = []
     expected = []
     for _ in range(60):
-        bias = estimate_selection_bias("ndcg", SYSTEMS, rng.normal(0.5, 0.25, (8, 40)), 1, None)
+        bias = estimate_one(SYSTEMS, rng.normal(0.5, 0.25, (8, 40)), 1, None)
         assert bias is not None
         observed.append(bias.observed - 0.5)
         expected.append(bias.expected - 0.5)
@@ -40,8 +48,8 @@ def test_the_best_of_equal_systems_is_expected_to_have_their_common_mean() -> No
 
 def test_where_lower_is_better_the_lowest_mean_is_the_best() -> None:
     values = np.random.default_rng(1).normal(0.5, 0.25, (8, 40))
-    highest = estimate_selection_bias("ndcg", SYSTEMS, values, 1, None)
-    lowest = estimate_selection_bias("ndcg", SYSTEMS, -values, -1, None)
+    highest = estimate_one(SYSTEMS, values, 1, None)
+    lowest = estimate_one(SYSTEMS, -values, -1, None)
     assert highest is not None
     assert lowest is not None
     assert (lowest.system, lowest.observed, lowest.expected) == (highest.system, -highest.observed, -highest.expected)
@@ -51,7 +59,7 @@ def test_where_lower_is_better_the_lowest_mean_is_the_best() -> None:
 def test_a_clear_winner_is_not_overrated() -> None:
     values = np.full((6, 30), 0.3)
     values[2] = 0.8
-    bias = estimate_selection_bias("ndcg", SYSTEMS[:6], values, 1, None)
+    bias = estimate_one(SYSTEMS[:6], values, 1, None)
     assert bias is not None
     assert bias.system == "c"
     assert bias.observed == pytest.approx(0.8)
@@ -60,16 +68,16 @@ def test_a_clear_winner_is_not_overrated() -> None:
 
 def test_clusters_are_left_out_whole() -> None:
     values = np.random.default_rng(2).normal(0.5, 0.25, (6, 10))
-    repeated = estimate_selection_bias("ndcg", SYSTEMS[:6], values.repeat(4, axis=1), 1, np.arange(10).repeat(4))
-    single = estimate_selection_bias("ndcg", SYSTEMS[:6], values, 1, None)
+    repeated = estimate_one(SYSTEMS[:6], values.repeat(4, axis=1), 1, np.arange(10).repeat(4))
+    single = estimate_one(SYSTEMS[:6], values, 1, None)
     assert repeated is not None
     assert single is not None
     assert repeated.expected == pytest.approx(single.expected)
 
 
 def test_few_systems_and_no_queries_have_no_estimate() -> None:
-    assert estimate_selection_bias("ndcg", SYSTEMS[:4], np.zeros((4, 10)), 1, None) is None
-    assert estimate_selection_bias("ndcg", SYSTEMS, np.zeros((8, 0)), 1, None) is None
+    assert estimate_one(SYSTEMS[:4], np.zeros((4, 10)), 1, None) is None
+    assert estimate_one(SYSTEMS, np.zeros((8, 0)), 1, None) is None
 
 
 def test_a_comparison_of_five_systems_has_the_bias_of_each_metric() -> None:

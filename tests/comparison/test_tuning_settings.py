@@ -74,6 +74,6 @@ def test_an_error_names_its_setting() -> None:
     with pytest.raises(TypeError, match="got NoneType") as caught:
         rm.tune(lambda **_: None, {"q": ["d"]}, "mrr", parameters={"k": [1, 2]}, default={"k": 1})
     assert caught.value.__notes__ == ["this is the setting 'k=1'"]
-    tuning = rm.tune({"a": {"q": ["d"]}, "b": {"q": ["x"]}}, {"q": ["d"]}, "mrr", default="a")
+    tuning = rm.tune({"a": {"q": ["d", "x"]}, "b": {"q": ["x"]}}, {"q": ["d"]}, "mrr", default="a")
     with pytest.raises(KeyError, match="there is no setting 'c'; there are a and b"):
         tuning["c"]

@@ -90,3 +90,9 @@ def test_assignments_that_make_no_sense_are_refused_before_anything_is_written(
     with pytest.raises(error, match=words):
         rm.pool(QUERIES, RUNS, CORPUS).labelling_page(tmp_path / "label.html", people=people, overlap=overlap)
     assert not list(tmp_path.iterdir())
+
+
+def test_names_that_are_one_file_on_many_disks_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"different names, got \['Ada', 'ada'\]; upper and lower case"):
+        rm.pool(QUERIES, RUNS, CORPUS).labelling_page(tmp_path / "label.html", people=["Ada", "ada"])
+    assert not list(tmp_path.iterdir())

@@ -6,6 +6,7 @@ import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.lint_report import FINDING_KINDS, LintFinding
+from retrieval_metrics.evaluation.chance import Chance
 
 GOLDEN = Path(__file__).parent / "golden" / "lint_wording.txt"
 QUESTION = "Who opens the vault at night?"
@@ -77,6 +78,7 @@ SENTENCES = [
     wording.format_unanswered_skipped([f"q{number}" for number in range(22)], 1000),
     wording.format_unanswered_by_runs(QUESTION, ["bm25"]),
     wording.format_easy_for_runs(QUESTION, ["bm25", "dense"]),
+    wording.format_ignores_query("bm25", Chance("mrr", 0.5, 0.48, 0.31, 60)),
     wording.format_finding(LintFinding("forbidden", None, "3 judgments are below 0")),
     wording.format_finding(LintFinding("easy", "q1", "BM25 finds it")),
     wording.format_further_findings(4),

@@ -58,3 +58,10 @@ def test_copies_are_equal_and_read_every_spelling_too() -> None:
     for duplicate in (copy.copy(RESULT.means), copy.deepcopy(RESULT.means), pickle.loads(pickle.dumps(RESULT.means))):
         assert duplicate == RESULT.means
         assert duplicate["ap"] == 0.75
+
+
+def test_the_values_of_queries_cannot_be_changed() -> None:
+    evaluation = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")
+    with pytest.raises(TypeError, match="cannot be changed"):
+        evaluation.per_query["mrr"]["q"] = 9.0
+    assert pickle.loads(pickle.dumps(evaluation)).per_query["mrr"] == {"q": 1.0}

@@ -7,7 +7,7 @@ from pathlib import Path
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from retrieval_metrics.evaluation import data_warning_wording as wording
-from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, UnlocatedItems
+from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, NearMissReport, UnlocatedItems
 from retrieval_metrics.evaluation.id_mismatch import (
     IdMismatch,
     IdRemedy,
@@ -18,8 +18,10 @@ from retrieval_metrics.evaluation.id_mismatch import (
     PieceMismatch,
     SpellingDifference,
 )
+from retrieval_metrics.evaluation.near_miss_remedy import IdChange
 from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
 from retrieval_metrics.matching.judged_columns import Unlocated
+from retrieval_metrics.matching.near_misses import NearMiss
 
 GOLDEN = Path(__file__).parent / "golden" / "data_warning_wording.txt"
 
@@ -27,13 +29,20 @@ REMEDIES: list[IdRemedy | None] = [
     None,
     OtherQuery("b"),
     MatchedAttribute("a", "metadata:file"),
-    SpellingDifference("A ", "a"),
+    SpellingDifference("A ", "a ", "case", IdChange(expression="id.casefold()")),
     JudgedPath("a.md", "docs/a.md", "id"),
     JudgedPath("a.md", "docs/a.md", "source"),
     IdWithin("a#3", "id.rpartition('#')[0]", is_attribute=False),
     IdWithin("a#3", "item.id.rpartition('#')[0]", is_attribute=True),
 ]
 TIMEOUT = TimeoutError("slow")
+ID_CHANGES = [
+    IdChange(is_read_as_number=True),
+    IdChange(characters=("U+200B (ZERO WIDTH SPACE)",)),
+    IdChange("run", "id.rpartition('/')[2]", "filename"),
+    IdChange("judgments"),
+    IdChange("run", "id.rpartition('#')[0]"),
+]
 
 
 def make_empty_rankings(
@@ -64,6 +73,11 @@ EMPTY_RANKINGS = [
 ]
 
 
+def make_near_misses(change: IdChange) -> NearMissReport:
+    example = NearMiss(0, "q1", "Caf\u00e9", "Cafe\u0301", "unicode_form")
+    return NearMissReport(7, 9, {"unicode_form": 5, "blanks": 2}, example, change)
+
+
 def make_texts() -> dict[str, list[str]]:
     mismatches = [wording.format_id_mismatch(IdMismatch(["d0", "d1", "d2", "d3"], ["x"], each)) for each in REMEDIES]
     first = Unlocated("q", "c1", "no offsets")
@@ -74,6 +88,7 @@ def make_texts() -> dict[str, list[str]]:
     ]
     hidden = HiddenCalls(rm.Metric("recall", 2), 2, n_queries=1, n_with_calls=3, first_query="q1")
     return {
+        "near misses": [wording.format_near_misses(make_near_misses(change)) for change in ID_CHANGES],
         "swapped arguments": [
             wording.format_swapped_arguments(SwappedArguments("q0", "x", 12.25, 2.0)),
             wording.format_swapped_arguments(SwappedArguments("q0", "x", 0.5, None)),

@@ -156,7 +156,9 @@ def test_a_metadata_key_that_is_missing_is_named_with_those_that_are_there() -> 
     with pytest.raises(ValueError, match="the first has 'file', 'title'; write match='metadata:file'"):
         rm.retrieve(retriever, MANY_QUESTIONS, match="metadata:files")
     texts.pop()
-    with pytest.raises(ValueError, match="match must be 'id', 'source', 'metadata:<name>' or a callable, got 'page'"):
+    with pytest.raises(
+        ValueError, match="match must be 'id', 'source', 'filename', 'metadata:<name>' or a callable, got 'page'"
+    ):
         rm.retrieve(retriever, MANY_QUESTIONS, match="page")
     assert len(texts) == 1
 

@@ -10,6 +10,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.evaluation import evaluation_wording as wording
+from retrieval_metrics.evaluation.chance import Chance
 from retrieval_metrics.evaluation.judged_results import Result
 from retrieval_metrics.evaluation.outcome_facts import OutcomeFacts
 from retrieval_metrics.matching.budget import Budget
@@ -87,6 +88,7 @@ def stage_texts() -> list[str]:
         wording.format_stage_flow(0.125, "document", one_suffices=False),
         wording.format_stage_flow(0.125, "passage", one_suffices=True),
         wording.format_sources(["bm25", "dense"]),
+        wording.ASSUMED_SOURCES,
         wording.format_ceiling_head("ndcg@10"),
         wording.CEILING_MEANING,
         wording.format_unreached(["joined", "reranked"]),
@@ -109,6 +111,8 @@ def report_texts() -> list[str]:
         wording.format_missing_details(100, 1_500),
         wording.format_left_out_queries(20_000, 30_000),
         wording.format_shortened_texts(1_000),
+        wording.format_chance(Chance("mrr", 0.5, 0.48, 0.31, 60)),
+        wording.format_chance(Chance("mrr", 0.5, 0.02, 0.0001, 1_200)),
     ]
 
 

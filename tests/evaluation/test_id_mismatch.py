@@ -17,6 +17,7 @@ from retrieval_metrics.evaluation.id_mismatch import (
     SpellingDifference,
     find_id_mismatch,
 )
+from retrieval_metrics.evaluation.near_miss_remedy import IdChange
 
 QRELS: Any = {f"q{number}": ["a"] for number in range(20)}
 
@@ -41,16 +42,16 @@ def test_each_id_is_shown_once() -> None:
         (rm.Retrieved("x", metadata={"file_name": "a.md"}), MatchedAttribute("a.md", "metadata:file_name")),
         (
             rm.Retrieved("x", source="/docs/a.md"),
-            IdWithin("/docs/a.md", "item.source.rpartition('/')[2]", is_attribute=True),
+            MatchedAttribute("a.md", "filename"),
         ),
         (
             rm.Retrieved("x", metadata={"path": r"C:\a.md"}),
-            IdWithin(r"C:\a.md", r"item.metadata['path'].rpartition('\\')[2]", is_attribute=True),
+            MatchedAttribute("a.md", "filename"),
         ),
         (rm.Retrieved("a.md#3"), IdWithin("a.md#3", "item.id.rpartition('#')[0]", is_attribute=True)),
         ("a.md#3", IdWithin("a.md#3", "id.rpartition('#')[0]", is_attribute=False)),
         ("docs/a.md", IdWithin("docs/a.md", "id.rpartition('/')[2]", is_attribute=False)),
-        ("A.md ", SpellingDifference("A.md ", "a.md")),
+        ("A.md ", SpellingDifference("A.md ", "a.md", "several", IdChange())),
         ("b.md", OtherQuery("b.md")),
         ("c", None),
     ],
@@ -65,7 +66,7 @@ def test_the_remedy_is_found(retrieved: Any, remedy: IdRemedy | None) -> None:
     [
         (rm.Retrieved("x", source="a.md"), "source"),
         (rm.Retrieved("x", metadata={"file_name": "a.md"}), "metadata:file_name"),
-        (rm.Retrieved("x", source="/docs/a.md"), lambda item: item.source.rpartition("/")[2]),
+        (rm.Retrieved("x", source="/docs/a.md"), "filename"),
         (rm.Retrieved("a.md#3"), lambda item: item.id.rpartition("#")[0]),
     ],
 )

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from data_warning_kinds import evaluate_silently
 from explained_facts import find_facts
 from retrieval_metrics.evaluation.outcome_facts import OutcomeFacts
 from retrieval_metrics.types import Judgments, Ranking
@@ -13,7 +14,7 @@ from retrieval_metrics.types import Judgments, Ranking
 def explain(judgments: Judgments, ranking: Ranking, metric: str = "ndcg@2") -> dict[Any, OutcomeFacts]:
     qrels: dict[str, Judgments] = {"q": judgments, "other": ["o"]}
     run: dict[str, Ranking] = {"q": ranking, "other": ["o"]}
-    return find_facts(rm.evaluate(qrels, run, metric), metric)
+    return find_facts(evaluate_silently(qrels, run, metric), metric)
 
 
 def test_what_is_found_has_its_rank_and_grade() -> None:

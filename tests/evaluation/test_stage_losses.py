@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from planted_losses import K, planted
+from planted_losses import CHANGED_SHARES, K, planted, planted_changes
+from planted_losses import STEPS as STEP_NAMES
+from retrieval_metrics.evaluation.evaluation_wording import ASSUMED_SOURCES, format_sources
 
 QRELS, STEPS, PLANTED = planted(120)
-SHARES = [0.0, 0.02, 0.1, 0.3]
+SHARES = [0.0, 0.02, 0.1, 0.3, 0.8, 1.0]
 
 
 def losses(steps: Any, metric: str = f"recall@{K}", qrels: Any = QRELS) -> rm.Evaluation:
@@ -44,11 +46,61 @@ def test_every_planted_loss_is_found_though_strays_come_in(share: float) -> None
     )
 
 
-def test_a_step_that_changes_ids_is_a_source() -> None:
+def mean_losses(lost: rm.Evaluation) -> dict[str, float]:
+    return {name: share for name, share in lost.means.items() if share}
+
+
+@pytest.mark.parametrize("dropped", CHANGED_SHARES)
+@pytest.mark.parametrize("added", CHANGED_SHARES)
+def test_a_step_loses_what_it_drops_however_often_it_adds(added: float, dropped: float) -> None:
+    qrels, steps, expected = planted_changes(added, dropped)
+    lost = losses(steps, qrels=qrels)
+    assert mean_losses(lost) == pytest.approx({name: share for name, share in expected.items() if share})
+    for query, documents in qrels.items():
+        count_fates(lost, query, len(documents))  # which checks the sum
+    # The same where only one of the retrievers is a stage.
+    without_dense = {name: runs for name, runs in steps.items() if name != "dense"}
+    shares = losses(without_dense, qrels=qrels).means
+    for name in STEP_NAMES[2:]:
+        assert shares[f"dropped:{name}"] == pytest.approx(expected[f"dropped:{name}"])
+
+
+def test_sources_are_stated_or_assumed_and_the_table_says_so() -> None:
+    """From the rankings alone, a second retriever of which no later step took anything looks like a filter."""
+    steps: Any = {"bm25": {"q": ["a", "b"]}, "dense": {"q": ["a", "c"]}, "fused": {"q": ["a", "c"]}}
+    stages = rm.evaluate({"q": ["a", "b"]}, rm.RetrievedRun(steps["fused"], stages=steps), "recall@5").stages
+    assumed = stages.losses("recall@5")
+    assert mean_losses(assumed) == {"found": 0.5, "dropped:dense": 0.5}
+    stated = stages.losses("recall@5", sources=["bm25", "dense"])
+    assert mean_losses(stated) == {"found": 0.5, "dropped:fused": 0.5}
+    assert ASSUMED_SOURCES in assumed.tables[-1].notes
+    assert ASSUMED_SOURCES not in stated.tables[-1].notes
+    assert stated.tables[-1].notes[-1] == format_sources(["bm25", "dense"])
+    run = rm.RetrievedRun(steps["fused"], stages=steps, sources=["bm25", "dense"])
+    result = rm.evaluate({"q": ["a", "b"]}, run, "recall@5")
+    assert result.worst("recall@5").losses == {"dropped:fused": 1}
+    assert result.stages.first_stage == ("bm25", "dense")
+
+
+@pytest.mark.parametrize(
+    ("sources", "problem"),
+    [
+        ("bm25", r"got 'bm25'; write sources=\['bm25'\]"),
+        (["sparse"], "sources names 'sparse', which is no stage; the stages are 'bm25', 'fused'"),
+        ([], "sources must name at least one of the stages 'bm25', 'fused'"),
+    ],
+)
+def test_sources_must_be_stages(sources: Any, problem: str) -> None:
+    steps: Any = {"bm25": {"q": ["a"]}, "fused": {"q": ["a"]}}
+    with pytest.raises((TypeError, ValueError), match=problem):
+        rm.RetrievedRun(steps["fused"], stages=steps, sources=sources)
+
+
+def test_documents_under_new_ids_are_lost_by_the_steps_after_them() -> None:
     steps: Any = {"chunks": {"q": ["d1#1", "d2#1"]}, "parents": {"q": ["d1", "d2"]}, "reranked": {"q": ["d2"]}}
     run = rm.RetrievedRun(steps["reranked"], stages=steps)
     stages = rm.evaluate({"q": ["d1", "d2"]}, run, "recall@5").stages
-    assert stages.first_stage == ("chunks", "parents")
+    assert stages.first_stage == ("chunks",)
     assert stages.losses("recall@5").means["dropped:reranked"] == 0.5
 
 

@@ -25,11 +25,13 @@ NO_ISSUES = Counts(
     unjudged_queries=0,
     no_relevant=0,
     duplicates=0,
+    excluded=0,
     ties=0,
     unlocated=0,
     invalid_offsets=0,
     ambiguous_locations=0,
     longest_ranking=0,
+    near_misses=0,
 )
 ALL_ISSUES = Counts(
     queries=9,
@@ -39,11 +41,13 @@ ALL_ISSUES = Counts(
     unjudged_queries=3,
     no_relevant=4,
     duplicates=5,
+    excluded=2,
     ties=6,
     unlocated=7,
     invalid_offsets=8,
     ambiguous_locations=9,
     longest_ranking=10,
+    near_misses=2,
 )
 MRR = rm.Metric("mrr")
 GOLDEN = Path(__file__).parent / "golden" / "summary_wording.txt"

@@ -1,5 +1,6 @@
 """A saved run is loaded as it was, with its errors and times."""
 
+import pickle
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 
 import retrieval_metrics as rm
 from retrieval_metrics._internal.append_log import AppendLog
+from retrieval_metrics.integration_api import StageRankings
 from saved_inputs import inputs, quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -44,6 +46,27 @@ def test_what_failed_and_how_long_it_took(tmp_path: Any) -> None:
         "KeyError('x')",
         "OSError('[Errno 5] broken')",
     ]
+
+
+def test_which_steps_take_documents(tmp_path: Any) -> None:
+    steps = {"bm25": {"q": ["a"]}, "dense": {"q": ["b"]}, "fused": {"q": ["b", "a"]}}
+    run = rm.RetrievedRun(steps["fused"], stages=steps, sources=["bm25", "dense"])
+    rm.save_run(run, tmp_path / "run.json")
+    expected = {"bm25": False, "dense": False, "fused": True}
+    assert rm.load(tmp_path / "run.json").takes_documents == expected
+    assert pickle.loads(pickle.dumps(run)).takes_documents == expected
+
+
+def test_a_resumed_retrieval_knows_which_steps_take_documents(tmp_path: Any) -> None:
+    def search(text: str) -> Any:
+        return StageRankings({"bm25": ["a"], "cut": [text]}, {"bm25": False, "cut": True})
+
+    questions = {"q": "a"}
+    path = tmp_path / "run.jsonl"
+    run = rm.retrieve(search, questions, resume=path)
+    resumed = rm.retrieve(search, questions, resume=path)
+    for same in (run, resumed, rm.load(path)):
+        assert same.takes_documents == {"bm25": False, "cut": True}
 
 
 def test_a_journal_of_another_kind_is_named(tmp_path: Any) -> None:

@@ -1,5 +1,6 @@
 """What cannot be read is refused with its place, and nothing in a file is ever run."""
 
+import gzip
 import json
 import re
 import sys
@@ -281,4 +282,12 @@ def test_a_file_of_this_version_needs_its_digest(tmp_path: Path) -> None:
     rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr").save(path)
     path.write_bytes(path.read_bytes().partition(DIGEST_PREFIX)[0] + b"}")
     with pytest.raises(ValueError, match="the digest at its end is missing"):
+        rm.load(path)
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retrieval_metrics.files.opening.ALWAYS_ALLOWED_BYTES", 1 << 20)
+    path = tmp_path / "bomb.json.gz"
+    path.write_bytes(gzip.compress(b" " * (8 << 20)))
+    with pytest.raises(ValueError, match=r"bomb.json.gz is compressed too well .*; if you trust it, decompress it"):
         rm.load(path)

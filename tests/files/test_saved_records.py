@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.comparison.difference import Difference
-from retrieval_metrics.files.saved_records import RECORDS, decode_column, decode_record, encode_column, encode_record
+from retrieval_metrics.files.record_classes import RECORDS
+from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.statistics.means import Interval
 

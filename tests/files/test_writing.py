@@ -80,7 +80,7 @@ def test_groups_are_written_as_json_only(tmp_path: Path) -> None:
 SUFFIXES = ["", ".gz", ".zst"]
 AWKWARD = [
     *("plain", "007", "1.0", "1e5", "nan", "NULL", "true", "-", "=1+1", "#x", "a,b", '"quoted"', "it's", "a|b"),
-    *("dé😀", "e\u0301", "ﷺ", "\u200f\u05d0", "null\x00byte", "x" * 3000, "{}", "\\N", "\\", "%s", "Q0"),
+    *("dé😀", "e\u0301", "ﷺ", "\u200f\u05d0", "x" * 3000, "{}", "\\N", "\\", "%s", "Q0"),
 ]
 
 
@@ -202,3 +202,10 @@ def test_an_empty_ranking_is_kept_or_refused(tmp_path: Path) -> None:
     for kind in ("trec", "csv", "tsv", "parquet"):
         with pytest.raises(ValueError, match="cannot hold an empty ranking, such as that of query 'q2'"):
             rm.write_run(run, tmp_path / f"run.{kind}")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+@pytest.mark.parametrize("written_format", ["trec", "csv", "json", "jsonl", "parquet", "arrow"])
+def test_a_full_disk_is_an_error_of_the_system(written_format: str) -> None:
+    with pytest.raises(OSError, match="No space left on device"):
+        rm.write_run({"q": ["d1", "d2"]}, "/dev/full", format=written_format)

@@ -27,3 +27,14 @@ def test_the_largest_grade_is_2_to_the_53rd_in_a_table_as_in_a_dict() -> None:
             ValueError, match=r"row 2 of the table has -?9007199254740994\.0 as grade, .* beyond 2\*\*53"
         ):
             rm.Qrels.from_frame(columns | {"relevance": [1.0, beyond]})
+
+
+@pytest.mark.parametrize("exponent", [400, 5000])
+def test_an_integer_beyond_all_floats_is_refused_by_name(exponent: int) -> None:
+    grade = 10**exponent
+    qrels: Any
+    for qrels in ({"q": {"d": grade}}, {"q": [{"d": -grade}]}):
+        with pytest.raises(ValueError, match=r"document 'd' for query 'q' .* an integer of [0-9]+ bits"):
+            rm.evaluate(qrels, {"q": ["d"]})
+    with pytest.raises(ValueError, match="too large for a float"):
+        rm.Evaluation.from_scores({"x": {"q": grade}})

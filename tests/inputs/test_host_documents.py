@@ -70,3 +70,13 @@ def test_lists_of_something_else_are_refused() -> None:
     assert as_list_of([Document("x")], Document, "a list of Documents") == [Document("x")]
     with pytest.raises(TypeError, match=r"a list of Documents, got \{'x': 1\}"):
         as_list_of({"x": 1}, Document, "a list of Documents")
+
+
+@pytest.mark.parametrize(
+    ("document_id", "expected"), [(1.0, "1"), (1.5, "1.5"), (7, 7), ("", None), (" ", None), ("1.0", "1.0")]
+)
+def test_an_id_is_text_or_a_whole_number(document_id: Any, expected: Any) -> None:
+    item = find_item({"id": document_id, "text": "a text"})
+    assert item is not None
+    assert item.id == expected
+    assert type(item.id) is type(expected)

@@ -15,6 +15,7 @@ ITEM = rm.Retrieved("c1", "a text", source="a.md", metadata={"page": 3})
     [
         ("id", "c1"),
         ("source", "a.md"),
+        ("filename", "a.md"),
         ("metadata:page", 3),
         ("metadata:section", None),
         (lambda item: item.text, "a text"),
@@ -23,6 +24,24 @@ ITEM = rm.Retrieved("c1", "a text", source="a.md", metadata={"page": 3})
 )
 def test_the_key_reads_the_named_value(match: Any, value: Any) -> None:
     assert get_match_key(match)(ITEM) == value
+
+
+@pytest.mark.parametrize(
+    ("source", "metadata", "name"),
+    [
+        ("/docs/a.md", None, "a.md"),
+        ("C:\\docs\\a.md", None, "a.md"),
+        ("docs/folder/", None, "folder"),
+        (None, {"source": "x/a.md", "file_path": "y/b.md"}, "a.md"),
+        (None, {"file_path": "y/b.md"}, "b.md"),
+        (None, {"file_name": "c.md"}, "c.md"),
+        (None, {"source": " ", "path": "z\\d.md"}, "d.md"),
+        (None, {"source": 3}, None),
+        (None, None, None),
+    ],
+)
+def test_file_names_are_the_last_part_of_a_path(source: Any, metadata: Any, name: str | None) -> None:
+    assert get_match_key("filename")(rm.Retrieved("c1", source=source, metadata=metadata)) == name
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from retrieval_metrics.inputs.ranking_codec import (
     encode_ranking,
     encode_stages,
 )
+from retrieval_metrics.inputs.stage_rankings import StageRankings
 
 ITEMS = [rm.Retrieved("a", "one text", "s", 3, score=0.5), rm.Retrieved(None, "one text"), rm.Retrieved(7)]
 
@@ -36,13 +37,13 @@ def test_texts_that_occur_often_are_written_once() -> None:
 
 def test_stages_say_which_is_the_answer_and_which_was_not_reached() -> None:
     ranking = ["d2"]
-    stages = {"bm25": ["d1", "d2"], "filter": None, "reranked": ranking}
+    stages = StageRankings({"bm25": ["d1", "d2"], "filter": None, "reranked": ranking})
     entry = through_json(encode_stages(stages, ranking, "q"))
     assert entry == {"stages": {"bm25": {"documents": ["d1", "d2"]}, "filter": None, "reranked": True}}
     decoded = decode_stages({"query": "q", **entry}, ranking)
     assert decoded == stages
     assert decoded["reranked"] is ranking
-    assert encode_stages({}, ranking, "q") == {}
+    assert encode_stages(StageRankings(), ranking, "q") == {}
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), TimeoutError("slow"), KeyError("k"), ZeroDivisionError()])

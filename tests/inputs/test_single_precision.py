@@ -69,7 +69,7 @@ def test_the_run_is_kept_as_it_was_and_explained_in_the_order_it_was_scored() ->
     rules = rm.Rules(name="as pytrec_eval", scores="single")
     evaluation = rm.evaluate({"q": {"b": 1}}, run, "mrr@2", rules=rules)
     assert evaluation.scores.origin is not None
-    assert evaluation.scores.origin.run is run
+    assert evaluation.scores.origin.run == run
     explained = evaluation.explain("q", "mrr@2")
     assert [result.id for result in explained.results] == ["x", "c"]
     assert explained.findings[0].detail == "lost a tie: 2 documents share its score, from rank 2"

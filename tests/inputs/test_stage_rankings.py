@@ -21,10 +21,10 @@ def test_a_mapping_holds_steps_if_its_values_are_rankings() -> None:
 
 
 def test_the_answer_is_what_the_last_reached_step_holds() -> None:
-    assert StageRankings(bm25=["d1", "d2"], reranked=["d2"]).answer == ["d2"]
-    assert StageRankings(bm25=["d1"], reranked=None).answer == ["d1"]
-    assert StageRankings(bm25=["d1"], reranked=[]).answer == []
-    assert StageRankings(bm25=None).answer is None
+    assert StageRankings({"bm25": ["d1", "d2"], "reranked": ["d2"]}).answer == ["d2"]
+    assert StageRankings({"bm25": ["d1"], "reranked": None}).answer == ["d1"]
+    assert StageRankings({"bm25": ["d1"], "reranked": []}).answer == []
+    assert StageRankings({"bm25": None}).answer is None
 
 
 def test_calls_are_steps_in_the_order_of_their_starts_whichever_ends_first() -> None:

@@ -3,21 +3,25 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
 
 import retrieval_metrics as rm
-from planted_losses import STEPS, K, planted
+from planted_losses import CHANGED_SHARES, STEPS, K, planted, planted_changes
 
 QRELS, RANKINGS, PLANTED = planted(40)
 TEXTS = {query: f"text of {query}" for query in QRELS}
-QUERIES = {text: query for query, text in TEXTS.items()}
 QUESTIONS = rm.EvaluationSet(TEXTS, QRELS)
 
 
+# What each step holds for each text; tests with other questions add theirs.
+HELD = {step: {TEXTS[query]: ids for query, ids in rankings.items()} for step, rankings in RANKINGS.items()}
+
+
 def documents_held(step: str, text: str) -> list[str]:
-    return RANKINGS[step][QUERIES[text]]
+    return HELD[step][text]
 
 
 def in_langchain() -> Any:
@@ -35,6 +39,46 @@ def in_langchain() -> Any:
     for step in STEPS[2:]:
         of_both |= runnables.RunnablePassthrough.assign(**{step: retriever_of(step)})
     return of_both | (lambda results: {step: results[step] for step in STEPS})
+
+
+def in_langchain_with_callbacks() -> Any:
+    """The steps are retrievers inside a retriever, and functions that take documents."""
+    documents = pytest.importorskip("langchain_core.documents")
+    retrievers = pytest.importorskip("langchain_core.retrievers")
+    runnables = pytest.importorskip("langchain_core.runnables")
+    # The functions after retrieval are given documents only, so the question is kept here.
+    asked = ContextVar("asked", default="")
+
+    def hold(step: str, text: str) -> Any:
+        return [documents.Document(id_, id=id_) for id_ in documents_held(step, text)]
+
+    class Finder(retrievers.BaseRetriever):  # type: ignore[misc, name-defined]
+        parts: list[Any] = []
+
+        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> Any:
+            for part in self.parts:
+                part.invoke(query, {"callbacks": run_manager.get_child()})
+            return hold(str(self.name), query)
+
+    def passing(step: str) -> Any:
+        def pass_on(given: Any) -> Any:
+            assert given
+            return hold(step, asked.get())
+
+        return runnables.RunnableLambda(pass_on, name=step)
+
+    def ask(text: str) -> str:
+        asked.set(text)
+        return text
+
+    fused = Finder(name="fused", parts=[Finder(name="bm25"), Finder(name="dense")])
+
+    class Pipeline(runnables.Runnable):  # type: ignore[misc, name-defined]
+        def invoke(self, input: str, config: Any = None, **_: Any) -> Any:  # noqa: A002  (the name of the host)
+            ask(input)
+            return (fused | passing("filtered") | passing("reranked")).invoke(input, config)
+
+    return Pipeline()
 
 
 def in_llama_index() -> Any:
@@ -131,3 +175,27 @@ def test_the_planted_losses_are_found_in_every_host(build: Callable[[], Any], wa
     for query, needed in ((query, len(judged)) for query, judged in QRELS.items()):
         shares = {str(metric): lost.per_query[str(metric)][query] for metric in lost.metrics}
         assert Counter({name: round(share * needed) for name, share in shares.items() if share}) == PLANTED[query]
+
+
+@pytest.mark.parametrize("added", CHANGED_SHARES)
+@pytest.mark.parametrize("build", [in_langchain, in_langchain_with_callbacks, in_llama_index, in_haystack])
+def test_a_step_loses_what_it_drops_however_often_it_adds(
+    build: Callable[[], Any], added: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = build()
+    for dropped in CHANGED_SHARES:
+        qrels, steps, expected = planted_changes(added, dropped)
+        texts = {query: f"text of {query}" for query in qrels}
+        for step, rankings in steps.items():
+            held = {texts[query]: ids for query, ids in rankings.items()}
+            monkeypatch.setitem(HELD, step, held)
+        questions = rm.EvaluationSet(texts, qrels)
+        run = rm.retrieve(pipeline, questions)
+        assert list(run.stages)[:5] == STEPS
+        lost = rm.evaluate(questions, run, f"recall@{K}").stages.losses(f"recall@{K}").means
+        assert {name: share for name, share in lost.items() if share} == pytest.approx(
+            {name: share for name, share in expected.items() if share}
+        )
+        if build is not in_langchain:  # whose steps take a mapping
+            expected_inputs = {"bm25": False, "dense": False, "fused": True, "filtered": True, "reranked": True}
+            assert run.takes_documents == expected_inputs

@@ -75,8 +75,8 @@ class TestWhatIsRefused:
     def test_an_unknown_word_for_match(self) -> None:
         with pytest.raises(
             ValueError,
-            match="match must be 'id', 'source', 'metadata:<name>' or a callable, got 'page'; if that is a key "
-            "of the metadata, write match='metadata:page'",
+            match="match must be 'id', 'source', 'filename', 'metadata:<name>' or a callable, got 'page'; if that is a "
+            "key of the metadata, write match='metadata:page'",
         ):
             means(["d1"], [Retrieved("d1")], match="page")
         with pytest.raises(

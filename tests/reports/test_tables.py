@@ -68,3 +68,9 @@ def test_every_result_is_printed_by_rich_with_all_its_parts() -> None:
     for result in (evaluation, comparison, evaluation.explain("q2"), evaluation.worst("mrr"), evaluation.group_by(str)):
         assert set(str(result).split()) <= set(printed(result).split())
         assert set(str(result).split()) - {"-"} <= set(result.to_markdown().replace("**", "").split())
+
+
+def test_a_heading_in_markdown_is_text() -> None:
+    title = "a\n# forged <img src=x> [link](http://evil) **b**"
+    heading = Table(["x"], [["1"]], [], title).markdown().splitlines()[0]
+    assert heading == r"**a\n# forged \<img src=x\> \[link\](http://evil) \*\*b\*\***".replace(r"a\n", r"a\\n")

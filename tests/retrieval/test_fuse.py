@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -135,3 +136,84 @@ def test_a_query_that_a_run_lacks_is_fused_from_the_others() -> None:
 def test_what_cannot_be_fused_is_refused(runs: Any, options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         rm.fuse(runs, **options)
+
+
+LONG = "The refund takes five days. Ask the desk."
+WITH_TEXT: Any = {"q": [rm.Retrieved("d1", LONG, source="a.md", start=10, metadata={"page": 3})]}
+SHORT: Any = {"q": [rm.Retrieved("d1", "Refunds", metadata={"page": 4})]}
+BARE: Any = {"q": ["d1", "d2"]}
+FIRST_COPY = [
+    ({"dense": WITH_TEXT, "web": SHORT}, None, LONG),
+    ({"dense": WITH_TEXT, "web": SHORT}, {"dense": 0, "web": 1}, "Refunds"),
+    ({"dense": {"q": [rm.Retrieved("d0"), *WITH_TEXT["q"]]}, "web": SHORT}, None, "Refunds"),
+    ({"dense": {"q": [rm.Retrieved("d1", "abc")]}, "web": {"q": [rm.Retrieved("d1", "abd")]}}, None, "abc"),
+    ({"dense": {"q": [rm.Retrieved("d1", "Intro."), *WITH_TEXT["q"]]}}, None, "Intro."),
+    ({"dense": BARE, "web": SHORT}, None, "Refunds"),
+]
+
+
+@pytest.mark.parametrize(("runs", "weights", "text"), FIRST_COPY)
+def test_no_order_of_the_runs_changes_which_copy_is_returned(runs: Any, weights: Any, text: str) -> None:
+    fused_runs = [rm.fuse(dict(order), weights=weights)["q"] for order in itertools.permutations(runs.items())]
+    for items in fused_runs:
+        (item,) = [item for item in items if item.id == "d1"]
+        assert item.text == text
+        assert items == fused_runs[0]
+        assert [list(item.copies) for item in items] == [list(item.copies) for item in fused_runs[0]]
+
+
+JUDGED: list[Any] = [
+    rm.Quote("takes five days"),
+    rm.Text("The refund takes five days."),
+    rm.Span("a.md", 10, 20),
+    rm.Metadata(page=3),
+    rm.Metadata(page=4),
+    "d1",
+]
+
+
+@pytest.mark.parametrize("piece", JUDGED)
+@pytest.mark.parametrize("second", [SHORT, {"q": [*SHORT["q"], *WITH_TEXT["q"]]}, {"q": ["d1"]}])
+def test_all_copies_are_evidence(piece: Any, second: Any) -> None:
+    runs: Any = {"dense": WITH_TEXT, "web": SHORT, "second": second}
+    for order in itertools.permutations(runs.items()):
+        fused = rm.fuse(dict(order), weights=dict.fromkeys(runs, 1.0))
+        result = rm.evaluate({"q": [piece]}, fused, ["recall@1", "precision@1"])
+        assert result.means == {"recall@1": 1.0, "precision@1": 1.0}
+    again = rm.fuse({"fused": rm.fuse(runs), "other": SHORT})
+    assert rm.evaluate({"q": [piece]}, again, "recall@1").means["recall@1"] == 1.0
+
+
+def test_what_lacks_a_property_lacks_it_in_every_copy() -> None:
+    runs: Any = {"dense": WITH_TEXT, "web": {"q": [rm.Retrieved("d1", LONG)]}}
+    qrels: Any = {"q": {~rm.Metadata(page=3): 1, "d1": 1}}
+    assert rm.evaluate(qrels, rm.fuse(runs), "recall").means["recall"] == 0.5
+
+
+def test_copies_are_saved_and_loaded(tmp_path: Path) -> None:
+    fused = rm.fuse({"dense": WITH_TEXT, "web": SHORT}, weights=[0.1, 0.9])
+    for name in ("fused.json", "fused.jsonl", "fused.parquet"):
+        rm.write_run(fused, tmp_path / name)
+        run = rm.read_run(tmp_path / name)
+        assert rm.evaluate({"q": [rm.Quote("takes five days")]}, run, "recall").means["recall"] == 1.0
+    evaluation = rm.evaluate({"q": [rm.Quote("takes five days")]}, fused, "recall")
+    evaluation.save(tmp_path / "evaluation.json")
+    assert rm.load(tmp_path / "evaluation.json").means == evaluation.means
+
+
+def test_items_without_ids_are_fused_by_what_they_have() -> None:
+    bm25: Any = {"q": [rm.Retrieved(None, "one", source="a.md"), rm.Retrieved(None, "two", source="b.md")]}
+    qdrant: Any = {"q": [rm.Retrieved("7", "two", source="b.md"), rm.Retrieved("8", "three", source="b.md")]}
+    by_source = rm.fuse({"bm25": bm25, "qdrant": qdrant}, match="source")["q"]
+    assert [(item.source, item.score) for item in by_source] == [("b.md", 1 / 61 + 1 / 62), ("a.md", 1 / 61)]
+    by_text = rm.fuse({"bm25": bm25, "qdrant": qdrant}, match=lambda item: item.text)["q"]
+    assert [item.text for item in by_text] == ["two", "one", "three"]
+    assert rm.evaluate({"q": ["b.md"]}, {"q": by_source}, "mrr", match="source").means["mrr"] == 1.0
+    with pytest.raises(ValueError, match=r"an item of 'bm25' for query 'q' has no id, .* match='source'"):
+        rm.fuse({"bm25": bm25, "qdrant": qdrant})
+    with pytest.raises(ValueError, match=r"an item of 'bm25' for query 'q' has no value for match='metadata:page'"):
+        rm.fuse({"bm25": bm25, "qdrant": qdrant}, match="metadata:page")
+    with pytest.raises(TypeError, match=r"'other' for query 'q' holds only ids, such as 'd1', but match= needs more"):
+        rm.fuse({"bm25": bm25, "other": BARE}, match="source")
+    with pytest.raises(TypeError, match="is the bare string 'abc'"):
+        rm.fuse({"bm25": {"q": "abc"}})

@@ -118,6 +118,39 @@ def test_the_interval_covers_where_few_clusters_hold_a_failure() -> None:
     assert covered / 300 >= 0.92  # 89% with the clusters' degrees of freedom alone
 
 
+@pytest.mark.parametrize(
+    ("sizes", "mean", "correlation"),
+    [
+        (np.maximum(1, np.round(60 / np.arange(1, 46) ** 1.1)).astype(int), 0.95, 0.95),  # 85 % without equal pairs
+        (np.full(25, 8), 0.95, 0.95),  # 91 %
+        (np.full(20, 20), 0.95, 0.85),  # 89 %
+    ],
+)
+def test_the_interval_covers_where_small_clusters_hold_the_failures(
+    sizes: np.ndarray, mean: float, correlation: float
+) -> None:
+    """The queries of large clusters fail together, and few samples show it: most hold failures of small ones."""
+    random = np.random.default_rng(11)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    covered = 0
+    for _ in range(400):
+        shared = math.sqrt(correlation) * random.normal(0, 1, len(sizes))[labels]
+        latent = shared + math.sqrt(1 - correlation) * random.normal(0, 1, len(labels))
+        passed = (latent < stats.norm.ppf(mean)).astype(float)
+        low, high = interval_from_sums(effective_sums(passed, labels), binary=True)
+        covered += low <= mean <= high
+
+    assert covered / 400 >= 0.93
+
+
+def test_equal_pairs_hardly_count_where_many_clusters_hold_failures() -> None:
+    random = np.random.default_rng(12)
+    labels = np.repeat(np.arange(40), 5)
+    values = (random.random(200) < 0.7).astype(float)
+    without_clusters = np.ptp(interval_from_sums(Sums.from_values(values), binary=True))
+    assert np.ptp(interval_from_sums(effective_sums(values, labels), binary=True)) < 1.05 * without_clusters
+
+
 def test_what_clusters_cost_begins_at_nothing() -> None:
     values = [1.0] * 97 + [0.0] * 3  # of 99 clusters, one holds two queries
     alone = np.ptp(mean_interval(values))

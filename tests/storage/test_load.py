@@ -1,6 +1,7 @@
 """What people's time went into is loaded as it was saved, and equals it."""
 
 import json
+import random
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -114,3 +115,76 @@ def test_a_forged_sample_is_refused_although_its_digest_is_right(change: Any, me
     path.write_bytes(add_digest(json.dumps(content, indent=1).encode().replace(b'{\n "format": ', b'{\n"format": ', 1)))
     with pytest.raises(ValueError, match=message):
         rm.load(path)
+
+
+# What a mutation puts in place of a value.
+WRONG_VALUES: list[Any] = [
+    None,
+    True,
+    -1,
+    0,
+    2**70,
+    1e308,
+    "",
+    "q0",
+    [],
+    {},
+    [[]],
+    [None],
+    {"a": 1},
+    {"record": "Rules"},
+]
+
+
+def list_places(value: Any) -> list[tuple[Any, Any]]:
+    """Return every place in a JSON value: the object or list, and the key or index in it."""
+    places: list[tuple[Any, Any]] = []
+    keys: Any = list(value) if isinstance(value, dict) else range(len(value))
+    for key in keys:
+        places.append((value, key))
+        if isinstance(value[key], (dict, list)):
+            places += list_places(value[key])
+    return places
+
+
+def save_one_of_each_kind(folder: Path) -> None:
+    qrels: Any = {query: {"d1": 1, "d2": 2} for query in QUERIES}
+    questions = rm.EvaluationSet(
+        QUERIES, {query: [rm.Quote("a text of many words"), rm.Span("a", 0, 8)] for query in QUERIES}
+    )
+    items = {query: [rm.Retrieved("d1", "a text of many words", "a", 0, 20)] for query in QUERIES}
+    rm.evaluate(questions, items, "mrr", clusters={query: query // 2 for query in QUERIES}).save(
+        folder / "evaluation.json"
+    )
+    questions.save(folder / "questions.json")
+    rm.compare(qrels, RUNS, "mrr").save(folder / "comparison.json")
+    rm.save_run(items, folder / "run.json")
+    POOL.save(folder / "pool.json")
+    SAMPLE.save(folder / "sample.json")
+    PEOPLE.save(folder / "labels.json")
+    rm.evaluate_with_labels(RUNS, "mrr", human=PEOPLE, model=MODEL, sample=SAMPLE).save(folder / "estimate.json")
+    scored: Any = {query: {"d1": 0.5 + query / 100} for query in range(60)}
+    answerable: Any = {query: ["d1"] if query > 30 else [] for query in range(60)}
+    rm.threshold(answerable, scored, "hit_rate@5").save(folder / "threshold.json")
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")  # of few clusters, and of what was changed
+def test_a_damaged_field_behind_a_right_digest_is_found_when_it_is_loaded(tmp_path: Path) -> None:
+    save_one_of_each_kind(tmp_path)
+    chance = random.Random(7)
+    n_refused = 0
+    for path in sorted(tmp_path.glob("*.json")):
+        for _ in range(12):
+            content = json.loads(path.read_text())
+            del content["digest"]
+            place, key = chance.choice(list_places(content))
+            place[key] = chance.choice(WRONG_VALUES)
+            forged = tmp_path / "forged"
+            forged.write_bytes(add_digest(json.dumps(content).encode()))
+            try:
+                result = rm.load(forged)
+            except ValueError:
+                n_refused += 1
+                continue
+            assert str(result) is not None, path
+    assert n_refused > 50

@@ -47,10 +47,11 @@ class AppendLog:
         [{'n': 1}, {'n': 2}]
     """
 
-    def __init__(self, path: str | PathLike[str], kind: str) -> None:
-        """Set the path; the first entry creates the file."""
+    def __init__(self, path: str | PathLike[str], kind: str, *, is_private: bool = False) -> None:
+        """Set the path; the first entry creates the file, for its owner alone if it is private."""
         self.path = Path(path)
         self.kind = kind
+        self._mode = 0o600 if is_private else 0o666
         if self.path.suffix in COMPRESSED_SUFFIXES:
             raise ValueError(
                 f"{self.path} cannot be compressed, because it is appended to; name it {self.path.with_suffix('')}"
@@ -105,8 +106,11 @@ class AppendLog:
     @contextmanager
     def _open_exclusively(self) -> Iterator[IO[bytes]]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a+b", buffering=0) as file, _locked(file, exclusive=True):
+        with open(self.path, "a+b", buffering=0, opener=self._create) as file, _locked(file, exclusive=True):
             yield file
+
+    def _create(self, path: str, flags: int) -> int:
+        return os.open(path, flags, self._mode)
 
     def _write(self, file: IO[bytes], line: bytes) -> None:
         size = file.seek(0, os.SEEK_END)

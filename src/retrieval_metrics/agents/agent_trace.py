@@ -181,16 +181,21 @@ class AgentTrace:
         self._options = options
         self.unread: list[TraceError] = []
         self._spans = spans
-        child_by_parent = {span.parent: span for span in spans.values()}
-        # Children of one span have the same spans around them, so each path is followed once.
-        paths = {parent: self._find_path(child) for parent, child in child_by_parent.items()}
-        scopes = {parent: _innermost_tool_id(path) for parent, path in paths.items()}
-        self._above = {span_id: paths[span.parent] for span_id, span in spans.items()}
-        self._scope = {span_id: scopes[span.parent] for span_id, span in spans.items()}
-        self._parent_ids = child_by_parent.keys()
+        self._parent_ids = {span.parent for span in spans.values()}
+        # The nearest span around each span that counts, its innermost tool, and how many spans are around it. Links
+        # and not whole paths, which would take quadratic time and memory in deep traces.
+        self._outer: dict[str, TraceSpan | None] = {}
+        self._scope: dict[str, str | None] = {}
+        self._depth: dict[str, int] = {}
+        for span in spans.values():
+            self._link(span)
         models = [span for span in spans.values() if span.kind == MODEL and not self._works_inside(span)]
         self._models = sorted(models, key=_end_and_id)
-        self._retrievers = [span for span in spans.values() if span.kind == RETRIEVER]
+        self._retrievers_inside: dict[str, list[TraceSpan]] = {}
+        for span in spans.values():
+            if span.kind == RETRIEVER:
+                for outer in self._above(span):
+                    self._retrievers_inside.setdefault(outer.id, []).append(span)
         self._answering: TraceSpan | None = None
         starts: dict[str | None, list[float]] = {None: []}
         for span in spans.values():
@@ -206,26 +211,47 @@ class AgentTrace:
         turns = [turn_by_n_started[number] for number in n_started]
         return _AgentTurns(models, [model.end for model in models], turns)
 
-    def _find_path(self, span: TraceSpan) -> tuple[TraceSpan, ...]:
-        """Return the spans around a span, from the inside out."""
-        above: list[TraceSpan] = []
-        current = span
-        while current.parent is not None and current.parent in self._spans:
-            current = self._spans[current.parent]
-            above.append(current)
-            if len(above) > len(self._spans):
+    def _link(self, span: TraceSpan) -> None:
+        """Link a span, and those around it that are not linked yet, to the spans around them."""
+        unlinked: list[TraceSpan] = []
+        current: TraceSpan | None = span
+        while current is not None and current.id not in self._outer:
+            unlinked.append(current)
+            if len(unlinked) > len(self._spans):
                 raise TraceError(f"{span.label} lies inside itself; its calls are ambiguous")
-        return tuple(above)
+            current = None if current.parent is None else self._spans.get(current.parent)
+        while unlinked:
+            inner = unlinked.pop()
+            parent = None if inner.parent is None else self._spans.get(inner.parent)
+            if parent is None:
+                self._outer[inner.id] = None
+                self._scope[inner.id] = None
+                self._depth[inner.id] = 0
+                continue
+            self._outer[inner.id] = parent if self._counts(parent) else self._outer[parent.id]
+            self._scope[inner.id] = parent.id if parent.kind == TOOL else self._scope[parent.id]
+            self._depth[inner.id] = self._depth[parent.id] + 1
+
+    def _counts(self, span: TraceSpan) -> bool:
+        """Return whether anything depends on a span being around another one."""
+        return span.kind in INFORMATIVE_KINDS or span.id in self._options.calls or "rerank" in span.name.lower()
+
+    def _above(self, span: TraceSpan) -> Iterator[TraceSpan]:
+        """Yield the spans around a span that count, from the inside out."""
+        outer = self._outer[span.id]
+        while outer is not None:
+            yield outer
+            outer = self._outer[outer.id]
 
     def _works_inside(self, model: TraceSpan) -> bool:
         """Return whether a model works inside another model, a search or a reranker, so that it is not an agent's."""
-        for span in self._above[model.id]:
+        for span in self._above(model):
             if span.kind in {MODEL, RETRIEVER, RERANKER} or "rerank" in span.name.lower():
                 return True
         return False
 
     def _spans_around(self, span: TraceSpan, kind: str) -> list[TraceSpan]:
-        return [outer for outer in self._above[span.id] if outer.kind == kind]
+        return [outer for outer in self._above(span) if outer.kind == kind]
 
     def read(self) -> TraceContents:
         """Return the calls, the context and the citations in the trace."""
@@ -271,7 +297,7 @@ class AgentTrace:
         for span_id, span in self._spans.items():
             if span.kind != kind or span_id in self._parent_ids:
                 continue
-            if INFORMATIVE_KINDS.isdisjoint(outer.kind for outer in self._above[span_id]):
+            if INFORMATIVE_KINDS.isdisjoint(outer.kind for outer in self._above(span)):
                 yield span
 
     def _find_searches(self) -> list[_FoundSearch]:
@@ -291,9 +317,9 @@ class AgentTrace:
             if span.kind == TOOL and span.name in self._options.tools:
                 tool_ids.add(span.id)
         for retriever in retrievers:
-            tool_ids.difference_update(outer.id for outer in self._above[retriever.id])
+            tool_ids.difference_update(outer.id for outer in self._above(retriever))
         for span in outermost:
-            if span.id in tool_ids and tool_ids.isdisjoint(outer.id for outer in self._above[span.id]):
+            if span.id in tool_ids and tool_ids.isdisjoint(outer.id for outer in self._above(span)):
                 yield span
 
     def _read_search(self, span: TraceSpan) -> _FoundSearch:
@@ -324,24 +350,27 @@ class AgentTrace:
     def _join_searches(self, searches: Sequence[_FoundSearch]) -> list[SearchCall]:
         """Return the calls. Searches whose results one reranker joins are one call, and so are repeated attempts."""
         read_calls: list[_ReadCall] = []
+        failed_calls: list[_ReadCall] = []
         for group in self._group_by_reranker(searches):
             search = group.searches[0]
             call = self._read_call(group)
-            failed = _find_failed_attempt(read_calls, search)
+            failed = _find_failed_attempt(failed_calls, search)
             if failed is None:
                 read_calls.append(_ReadCall(search, call))
+                if call.error:
+                    failed_calls.append(read_calls[-1])
             else:
                 failed.call = _add_attempt(failed.call, call)
         return [read_call.call for read_call in read_calls]
 
     def _group_by_reranker(self, searches: Sequence[_FoundSearch]) -> Iterable[_SearchGroup]:
-        rerankers = []
+        rerankers_by_parent: dict[str | None, list[TraceSpan]] = {}
         for span in self._spans.values():
             if span.kind == RERANKER and span.error is None and not self._spans_around(span, RETRIEVER):
-                rerankers.append(span)
+                rerankers_by_parent.setdefault(span.parent, []).append(span)
         groups: dict[str, _SearchGroup] = {}
         for search in searches:
-            reranker = _find_next_reranker(rerankers, search.span)
+            reranker = _find_next_reranker(rerankers_by_parent.get(search.span.parent, ()), search.span)
             group_id = search.span.id if reranker is None else reranker.id
             groups.setdefault(group_id, _SearchGroup([], reranker)).searches.append(search)
         return groups.values()
@@ -374,8 +403,7 @@ class AgentTrace:
             ranking = self._require_documents(group.reranker)
             return _StepResult(ranking, self._find_rankings(search.span for search in group.searches))
         span = group.searches[0].span
-        retrievers = [retriever for retriever in self._retrievers if span in self._above[retriever.id]]
-        retrievers.sort(key=self._depth_and_start)
+        retrievers = sorted(self._retrievers_inside.get(span.id, ()), key=self._depth_and_start)
         inner_rankings = self._find_rankings(retriever for retriever in retrievers if retriever.error is None)
         handed_on = self._find_documents(span)
         if handed_on is None:
@@ -387,7 +415,7 @@ class AgentTrace:
         return _StepResult(handed_on, distinct)
 
     def _depth_and_start(self, span: TraceSpan) -> tuple[int, float, str]:
-        return len(self._above[span.id]), span.start, span.id
+        return self._depth[span.id], span.start, span.id
 
     def _find_rankings(self, spans: Iterable[TraceSpan]) -> list[list[Any]]:
         """Return the documents of each span, without the spans whose documents are unknown."""
@@ -487,7 +515,7 @@ class AgentTrace:
         """Return the text of the model that answered, or the output of an outermost span; None if neither has one."""
         spans = [] if self._answering is None else [self._answering]
         for span in self._spans.values():
-            if not self._above[span.id] and span.kind not in INFORMATIVE_KINDS:
+            if not self._depth[span.id] and span.kind not in INFORMATIVE_KINDS:
                 spans.append(span)
         for span in spans:
             answer = span.answer()
@@ -503,13 +531,6 @@ def _distinct_items(calls: Iterable[SearchCall]) -> list[Any]:
         for item in call.ranking:
             items[result_key(item)] = item
     return list(items.values())
-
-
-def _innermost_tool_id(path: Iterable[TraceSpan]) -> str | None:
-    for span in path:
-        if span.kind == TOOL:
-            return span.id
-    return None
 
 
 def _end_and_id(span: TraceSpan) -> tuple[float, str]:
@@ -543,12 +564,12 @@ def _find_by_question(tool_calls: Sequence[ToolCall], question: str | None) -> i
 
 
 def _find_next_reranker(rerankers: Iterable[TraceSpan], span: TraceSpan) -> TraceSpan | None:
-    """Return the first reranker that follows a search in the same step; None for a search that failed."""
+    """Return the first of the rerankers of a step that follows a search in it; None for a search that failed."""
     if span.error is not None:
         return None
     following = []
     for reranker in rerankers:
-        if reranker.parent == span.parent and reranker.start >= span.start:
+        if reranker.start >= span.start:
             following.append(reranker)
     return min(following, key=_start_and_id, default=None)
 

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.agents.read_traces import read_traces
+from retrieval_metrics._internal.redaction import redact_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -80,10 +80,10 @@ class TraceRecording:
             "parent": None if parent_span is None else parent,
             "kind": kind,
             "name": name,
-            "input": payload,
+            "input": _copy_payload(payload),
             "start": perf_counter(),
             "metadata": {} if question is None else {"question": question},
-            **fields,
+            **_copy_payload(fields),
         }
         self._open[span] = recorded
         self.spans.append(recorded)
@@ -91,7 +91,9 @@ class TraceRecording:
     def change(self, span: str, **values: Any) -> None:
         """Add to what is known of a span that has begun; another span is ignored."""
         if span in self._open:
-            self._open[span] |= values
+            if isinstance(values.get("error"), str):
+                values["error"] = redact_secrets(values["error"])
+            self._open[span] |= _copy_payload(values)
 
     def end(self, span: str, **values: Any) -> None:
         """Note that a span ended, with its `output` or its `error`."""
@@ -106,4 +108,16 @@ class TraceRecording:
         """
         if not self.spans:
             raise ValueError("nothing was recorded: nothing ran inside record(), or its callbacks were not passed on")
+        # Imported here so that an integration loads it only where something was recorded.
+        from retrieval_metrics.agents.read_traces import read_traces
+
         return read_traces(list(self.spans), query="metadata.question", **self._settings)
+
+
+def _copy_payload(payload: Any) -> Any:
+    """Return what went in or came out, with the lists and dicts in it copied, because agents add to them later."""
+    if type(payload) is dict:
+        return {key: _copy_payload(value) for key, value in payload.items()}
+    if type(payload) in {list, tuple}:
+        return type(payload)(map(_copy_payload, payload))
+    return payload

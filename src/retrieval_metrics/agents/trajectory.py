@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics._internal.redaction import describe_error, redact_secrets
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.inputs.items import Retrieved, item_identity
+from retrieval_metrics.inputs.kept_rankings import copy_ranking
 from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID, rank_ids
 from retrieval_metrics.reports.numbers import format_count
@@ -61,6 +63,8 @@ class SearchCall:
             raise ValueError(f"the seconds of a search must be 0 or more, or None if unknown, got {self.seconds!r}")
         for ranking in (self.ranking, *self.inner_rankings):
             _require_ranking(ranking, self.query)
+        object.__setattr__(self, "ranking", copy_ranking(self.ranking))
+        object.__setattr__(self, "inner_rankings", tuple(map(copy_ranking, self.inner_rankings)))
         positive_integer(self.turn, "the turn of a search")
         positive_integer(self.attempts, "the number of attempts of a search")
         if self.error is not None:
@@ -109,8 +113,11 @@ class Trajectory:
                 )
         if self.context is not None:
             _require_ranking(self.context, "the context")
+            object.__setattr__(self, "context", copy_ranking(self.context))
         if self.citations is not None:
             _require_ranking(self.citations, "the citations")
+            object.__setattr__(self, "citations", copy_ranking(self.citations))
+        object.__setattr__(self, "calls", copy_ranking(calls))
 
     @property
     def failed(self) -> int:
@@ -223,9 +230,9 @@ def first_line(error: str | BaseException) -> str:
         >>> first_line("ConnectionError: index offline Traceback (most recent call last): File '/home/...'")
         'ConnectionError: index offline'
     """
-    text = str(error)
+    text = redact_secrets(str(error))
     if isinstance(error, BaseException):
-        text = f"{type(error).__name__}: {error}"
+        text = describe_error(error)
     message = text.partition("Traceback (most recent call last)")[0].strip()
     line = message.partition("\n")[0].strip()
     return line or "failed without a message"

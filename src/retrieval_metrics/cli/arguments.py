@@ -88,6 +88,12 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
         help="the documents that chunks were cut from, if spans are judged: a folder of text files, or a corpus file",
     )
     parser.add_argument(
+        "--exclude",
+        metavar="WHAT",
+        help="leave documents out of the rankings: query-id, those with the id of their query, as BEIR and MTEB do, or "
+        "a file of two columns, query and document",
+    )
+    parser.add_argument(
         "--clusters",
         default="source",
         metavar="FILE",

@@ -102,7 +102,8 @@ def run(arguments: argparse.Namespace) -> bool:
         comparison.save(arguments.save)
     failures = []
     for conclusion in comparison.conclusions:
-        if arguments.fail_if_worse and conclusion.kind == "worse":
+        is_unmeasured = conclusion.kind == "not_comparable" and conclusion.details.obstacle != "budget"
+        if arguments.fail_if_worse and (conclusion.kind == "worse" or is_unmeasured):
             failures.append(conclusion.sentence)
     return output.finish(_comparison_output(comparison, arguments.plan), arguments, failures)
 

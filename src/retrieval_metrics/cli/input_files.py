@@ -19,6 +19,8 @@ from retrieval_metrics.files.question_files import seems_to_hold_questions
 from retrieval_metrics.files.saved_format import is_saved
 from retrieval_metrics.files.text_folders import read_texts
 from retrieval_metrics.files.trec_lines import COMMENT_PATTERN, RUN_LAYOUT
+from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, QUERY_COLUMNS
+from retrieval_metrics.inputs.exclusion import QUERY_ID
 from retrieval_metrics.inputs.run import StreamedRun
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
     Runs = dict[str, rm.Run | rm.RetrievedRun]
 
+
+# The value of --exclude for the id of the query.
+QUERY_ID_OPTION = "query-id"
 
 # A larger file, in bytes, is read with a progress bar.
 MIN_PROGRESS_SIZE = 50_000_000
@@ -224,9 +229,45 @@ def scoring_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         options["documents"] = read_document_texts(arguments, arguments.documents)
     if arguments.match != "id":
         options["match"] = arguments.match
+    if arguments.exclude is not None:
+        options["exclude"] = read_exclusion(arguments.exclude)
     if arguments.clusters != "source":
         options["clusters"] = parse_clusters(arguments.clusters)
     return options
+
+
+def read_exclusion(value: str) -> Any:
+    """Return the value of `--exclude` as that of `exclude=`: the query's own id, or the documents that a file lists.
+
+    Raises:
+        ValueError: If the file has no two columns; the message names the line.
+    """
+    if value in {QUERY_ID_OPTION, QUERY_ID}:
+        return QUERY_ID
+    ids_by_query: dict[str, set[str]] = {}
+    with open_source(value) as reader:
+        lines = reader.read_text().decode("utf-8").splitlines()
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        columns = _split_columns(line)
+        if len(columns) != 2 or not all(columns):
+            raise ValueError(f"{value}, line {number}: {line!r} must hold a query and a document, separated by a tab")
+        query, document = columns
+        is_header = number == 1 and query.lower() in QUERY_COLUMNS and document.lower() in DOCUMENT_COLUMNS
+        if not is_header:
+            ids_by_query.setdefault(query, set()).add(document)
+    if not ids_by_query:
+        raise ValueError(f"{value} lists no document to leave out")
+    return ids_by_query
+
+
+def _split_columns(line: str) -> list[str]:
+    """Return the columns of a line: separated by tabs, or else by commas, or else by blanks."""
+    for separator in ("\t", ","):
+        if separator in line:
+            return [column.strip() for column in line.split(separator)]
+    return line.split()
 
 
 def read_report_texts(arguments: argparse.Namespace) -> dict[str, Any]:

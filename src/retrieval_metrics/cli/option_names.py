@@ -71,6 +71,11 @@ REMEDIES = tuple(
         (r"pass \{id: -distance\}, or IDs in rank order", "write -distance as the score"),
         (r"use name\.rpartition\('/'\)\[2\] for each judged ID", "cut off the rest"),
         (r"(Part of .* is a judged ID): .*", r"\1: cut off the rest"),
+        (
+            r"use (?:id\.|' '\.join|unicodedata\.|urllib\.).* for the IDs of (both sides|the \w+)",
+            r"change the IDs of \1",
+        ),
+        (r"(read the IDs of both sides as text), as with dtype=str in pandas", r"\1"),
         (r"\(texts by source, or the framework's documents\)", "what they were cut from"),
         (r"\. Use one from evaluate\(qrels, run\), or the unmerged parts", ""),
         (r"; add them: evaluate\(\.\.\.\)\.with_scores\(\.\.\.\)", ", and stand in saved results"),

@@ -36,6 +36,10 @@ WIDTH = 120
 SENTENCE_KEYS = {"notes", "skipped", "summary"}
 
 
+# What a spreadsheet takes for the beginning of a formula.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
 class CommandOutput(NamedTuple):
     """A result, in the forms from which all formats are made.
 
@@ -141,8 +145,23 @@ def _wrap_notes(notes: Iterable[str]) -> list[str]:
 
 def _format_csv(result: CommandOutput) -> str:
     file = io.StringIO()
+    rows = ([_guard_formula(cell) for cell in row] for row in _csv_rows(result))
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue().removesuffix("\n")
+
+
+def _format_raw_csv(result: CommandOutput) -> str:
+    """Return CSV with ids as they are, for programs."""
+    file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(_csv_rows(result))
     return file.getvalue().removesuffix("\n")
+
+
+def _guard_formula(cell: Any) -> Any:
+    """Return a text that a spreadsheet would run as a formula with an apostrophe in front, which makes it text."""
+    if isinstance(cell, str) and cell.startswith(FORMULA_STARTS):
+        return f"'{cell}"
+    return cell
 
 
 def _csv_rows(result: CommandOutput) -> Iterator[list[Any]]:
@@ -189,6 +208,7 @@ FORMATS: Mapping[str, Callable[[CommandOutput], str]] = {
     "text": _format_text,
     "json": _format_json,
     "csv": _format_csv,
+    "raw_csv": _format_raw_csv,
     "markdown": _format_markdown,
     "trec_eval": lambda result: result.lines,
 }

@@ -6,6 +6,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics.comparison.change_bounds import bound_change, require_known_bounds
 from retrieval_metrics.comparison.rank_biased_overlap import RBO_PERSISTENCE, rank_biased_overlap
 from retrieval_metrics.comparison.ranking_overlap import overlap
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
 MAX_LOSS = "max_loss"
 MAX_GAIN = "max_gain"
-_OVERLAP = re.compile(r"overlap@([1-9]\d*)")
-_RBO = re.compile(r"rbo(?:\(p=([-\d.]+)\))?")
-_BOUND = re.compile(rf"(?P<side>{MAX_LOSS}|{MAX_GAIN})\((?P<metric>.+)\)")
+_OVERLAP = lazy_pattern(r"overlap@([1-9]\d*)")
+_RBO = lazy_pattern(r"rbo(?:\(p=([-\d.]+)\))?")
+_BOUND = lazy_pattern(rf"(?P<side>{MAX_LOSS}|{MAX_GAIN})\((?P<metric>.+)\)")
 
 
 class ChangeMeasure(NamedTuple):

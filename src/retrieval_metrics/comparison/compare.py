@@ -17,6 +17,7 @@ from retrieval_metrics.comparison.common_ground_wording import common_ground_not
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.comparison_wording import judged_coverage_note
 from retrieval_metrics.comparison.difference import Differences
+from retrieval_metrics.comparison.id_obstacles import mark_id_obstacles
 from retrieval_metrics.comparison.judged_coverage import measure_judged_coverage
 from retrieval_metrics.comparison.paired_values import PairedValues
 from retrieval_metrics.comparison.tests_of_pairs import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
+    from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
@@ -145,6 +147,7 @@ def compare_scores(
     )
     if looks > 1:
         differences = _correct_for_looks(differences, looks)
+    differences = mark_id_obstacles(differences, scores, ranking_metrics)
     bounds = None
     if unjudged == "bounds":
         bounds = bound_unjudged(
@@ -252,6 +255,7 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
     documents: Documents | None = None,
+    exclude: Exclude | None = None,
     show_progress: bool = False,
 ) -> Comparison:
     """Score several systems on the same queries and test in which metrics they differ.
@@ -291,6 +295,7 @@ def compare(
         resamples: Number of random choices of signs if the test cannot be exact.
         seed: Seed of the random choices; the same seed gives the same p values.
         documents: The documents that chunks were cut from, as in `evaluate`.
+        exclude: Documents to leave out of the rankings, as in `evaluate`.
         show_progress: Show a progress bar of the test on stderr, if rich is installed.
 
     Returns:
@@ -337,6 +342,7 @@ def compare(
             "match": match != "id",
             "ties": ties is not None,
             "documents": documents is not None,
+            "exclude": exclude is not None,
             "clusters": clusters != "source",
         }
         refuse_fixed(name for name, is_changed in scoring_options.items() if is_changed)
@@ -359,6 +365,7 @@ def compare(
             ties=ties,
             clusters=query_clusters,
             unjudged=None if unjudged == "bounds" else unjudged,
+            exclude=exclude,
         )
         scores[name] = evaluate_system(name, evaluate_run).scores
     comparison = compare_scores(scores, next(iter(scores.values())).metrics, **options)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.comparison import Comparison
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
+    from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.question_rows import QuestionDataset
@@ -52,6 +53,7 @@ class FurtherOptions(TypedDict, total=False):
     resamples: int
     seed: int
     documents: Documents | None
+    exclude: Exclude | None
 
 
 class _Retrieval:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.comparison.comparison_wording import judged_coverage_note
 from retrieval_metrics.comparison.conclusions import conclude
 from retrieval_metrics.comparison.pair_selection import require_one_pair
-from retrieval_metrics.comparison.selection_bias import estimate_selection_bias
+from retrieval_metrics.comparison.selection_bias import MetricOfSystems, estimate_selection_bias
 from retrieval_metrics.comparison.system_ranking import rank_systems
 from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
@@ -87,16 +87,20 @@ class ComparisonRecord:
     @cached_property
     def _selection_bias(self) -> tuple[SelectionBias, ...]:
         """How much the best system of each metric is overrated by being chosen, from five systems on; else empty."""
-        biases = []
+        # Metrics that are defined for the same queries share their resamples.
+        metrics_by_rows: dict[bytes, list[Metric]] = {}
         for metric in self.metrics:
-            if not metric.definition.is_quality_metric:
-                continue
-            shared = self._shared[str(metric)]
-            labels = self.paired_values.shared_labels(shared.rows)
-            bias = estimate_selection_bias(str(metric), self.systems, shared.values.T, metric.definition.sign, labels)
-            if bias is not None:
-                biases.append(bias)
-        return tuple(biases)
+            if metric.definition.is_quality_metric:
+                metrics_by_rows.setdefault(self._shared[str(metric)].rows.tobytes(), []).append(metric)
+        bias_by_metric = {}
+        for metrics in metrics_by_rows.values():
+            values = []
+            for metric in metrics:
+                values.append(MetricOfSystems(str(metric), self._shared[str(metric)].values, metric.definition.sign))
+            labels = self.paired_values.shared_labels(self._shared[str(metrics[0])].rows)
+            for bias in estimate_selection_bias(values, self.systems, labels):
+                bias_by_metric[bias.metric] = bias
+        return tuple(bias_by_metric[str(metric)] for metric in self.metrics if str(metric) in bias_by_metric)
 
     @cached_property
     def means(self) -> ByMetric[dict[str, float]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.comparison.comparison_wording import format_judged_shares, judged_coverage_note
 from retrieval_metrics.comparison.difference import difference_cells
 from retrieval_metrics.comparison.suffix_wording import format_graded_documents
@@ -184,7 +185,7 @@ def retrieval_tables(comparison: ComparisonRecord) -> list[Table]:
             query, error = next(iter(errors.items()))
             notes.append(
                 f"{name} failed for {numbers.format_query_count(len(errors))}, for example {query!r}: "
-                f"{type(error).__name__}: {error}"
+                f"{describe_error(error)}"
             )
     return [Table(["system", "failed", *QUANTILES], rows, notes, "seconds per query")] if rows else []
 
@@ -235,11 +236,13 @@ def _format_test(comparison: ComparisonRecord) -> str:
 
 
 def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
-    """Return a note if there are too few queries, or clusters, for an interval."""
+    """Return a note if some metrics have too few queries, or clusters, for an interval."""
     n_units = []
+    metrics: dict[str, None] = {}
     for difference in comparison.differences:
         if difference.n and isnan(difference.interval.low):
             n_units.append(difference.n_units)
+            metrics[difference.metric] = None
     if not n_units:
         return []
     max_units = max(n_units)
@@ -247,7 +250,8 @@ def _missing_interval_notes(comparison: ComparisonRecord) -> list[str]:
     if comparison.differences[0].clusters is not None:
         units = numbers.format_count(max_units, "cluster")
     verb = "is" if max_units == 1 else "are"
-    return [f"no {numbers.level_name(comparison.level)}: {units} {verb} too few"]
+    level = numbers.level_name(comparison.level)
+    return [f"no {level} of {numbers.join_names(list(metrics))}: {units} {verb} too few"]
 
 
 def _format_margin_level(comparison: ComparisonRecord, *, has_conclusions: bool) -> str:

@@ -68,6 +68,11 @@ class ConclusionGroup:
         return self.first.is_better_or_worse and self.first.sample_only
 
     @property
+    def obstacle(self) -> str:
+        """Why the systems are not comparable; empty if they are."""
+        return self.first.details.obstacle if self.first.kind == "not_comparable" else ""
+
+    @property
     def subject_kind(self) -> ConclusionKind:
         """What is concluded about the subject of the sentence, which may be the baseline of the pair."""
         if not self.first.is_better_or_worse:
@@ -92,6 +97,7 @@ class _OutcomeKey:
     is_undecided_loss: bool
     is_sample_only: bool
     has_too_few_units: bool
+    obstacle: str
 
 
 def group_by_outcome(system: str, conclusions: Sequence[Conclusion], *, system_first: bool) -> list[ConclusionGroup]:
@@ -109,4 +115,5 @@ def _outcome_key(group: ConclusionGroup) -> _OutcomeKey:
         is_undecided_loss=group.first.depends_on_unjudged and not group.is_gain,
         is_sample_only=group.is_sample_only,
         has_too_few_units=group.first.has_too_few_units,
+        obstacle=group.obstacle,
     )

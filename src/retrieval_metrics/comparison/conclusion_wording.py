@@ -46,6 +46,7 @@ class _SentenceKey:
     is_undecided_gain: bool
     is_sample_only: bool
     too_few_note: str
+    obstacle: str
     suffix: str
 
 
@@ -65,6 +66,7 @@ def combine_sentences(groups: Iterable[ConclusionGroup], *, with_suffix: bool = 
             is_undecided_gain=group.first.depends_on_unjudged and group.is_gain,
             is_sample_only=group.is_sample_only,
             too_few_note=_too_few_note(group),
+            obstacle=group.obstacle,
             suffix=conclusion_suffix(group.first) if with_suffix else "",
         )
         groups_by_key[key].append(group)
@@ -115,7 +117,7 @@ def _format_groups(groups: Sequence[ConclusionGroup]) -> str:
     if kind == "no_common_queries":
         return _format_no_common_query(names)
     if kind == "not_comparable":
-        return _format_not_comparable(names)
+        return _format_not_comparable(names, group.obstacle)
     if kind == "identical":
         return _format_identical(names)
     if kind == "not_significant":
@@ -131,7 +133,21 @@ def _format_no_common_query(names: _Names) -> str:
     return f"{names.pair} share no query {condition}"
 
 
-def _format_not_comparable(names: _Names) -> str:
+# Why systems are not comparable, apart from budgets. The warnings before the sentence name the system and the IDs.
+OBSTACLES = {
+    "foreign_ids": "the IDs of one match no judgment and are unknown to the others",
+    "near_misses": "IDs that nearly match the judgments could change the conclusion",
+    "unlocated": "the results of one could not be located in their sources",
+}
+
+
+def _format_not_comparable(names: _Names, obstacle: str) -> str:
+    explanation = OBSTACLES.get(obstacle)
+    if explanation is not None:
+        systems = f"{names.pair} are not comparable"
+        if names.has_several_others:
+            systems = f"{names.other_systems} are not comparable with {names.system}"
+        return f"{systems} in {names.metrics}: {explanation}"
     # A system that fills much less of a budget than another does not fill it, so this is true of each reason.
     budgets = "the budgets" if names.has_several_metrics else "the budget"
     if names.has_several_others:

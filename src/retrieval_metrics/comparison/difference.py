@@ -13,7 +13,7 @@ import numpy as np
 from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.comparison.comparison_wording import largest_changes_note
-from retrieval_metrics.files.saved_records import register_record
+from retrieval_metrics.files.record_classes import register_record
 from retrieval_metrics.metrics.base.metric import Metric, choose_leading_metric
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
@@ -60,8 +60,11 @@ class Difference:
         max_difference: The largest possible difference.
         clusters: Shape (queries,), the cluster of each query; None if queries are independent.
         margin: The result of the test against the margin; None if there is no margin.
-        comparable: Whether the two systems fill the budget of the metric alike; see `Comparison.budgets`. Otherwise the
-            difference says how much text was retrieved, not which system is better, and is never significant.
+        comparable: Whether the difference says which system is better. Otherwise it is never significant.
+        obstacle: Why it does not say so, if it is not comparable: the two systems fill the budget of the metric
+            unequally (`"budget"`, see `Comparison.budgets`); the ids of one match no judgment and are unknown to the
+            others (`"foreign_ids"`); ids that nearly match could change the conclusion (`"near_misses"`); or spans are
+            judged and the position of the items of one is unknown (`"unlocated"`).
         selected_from: From how many pairs of results the two were chosen, by what they showed; the p value and the
             interval are corrected for that too.
         higher_is_better: Whether a higher value of the metric is better; queries are won and lost accordingly.
@@ -79,6 +82,7 @@ class Difference:
     clusters: IntArray | None = None
     margin: MarginTest | None = None
     comparable: bool = True
+    obstacle: str = "budget"
     selected_from: int = 1
     higher_is_better: bool = True
 

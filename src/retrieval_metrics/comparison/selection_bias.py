@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.statistics.out_of_bag import out_of_bag
+from retrieval_metrics.statistics.out_of_bag import out_of_bag_of_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,25 +45,41 @@ class SelectionBias(NamedTuple):
         return self.sign * (self.observed - self.expected) > 0
 
 
+class MetricOfSystems(NamedTuple):
+    """The values of several systems in one metric.
+
+    Attributes:
+        metric: The metric.
+        values: Shape (queries, systems).
+        sign: 1 where higher is better, else -1.
+    """
+
+    metric: str
+    values: FloatArray
+    sign: int = 1
+
+
 def estimate_selection_bias(
-    metric: str, systems: Sequence[str], values: FloatArray, sign: int, clusters: IntArray | None
-) -> SelectionBias | None:
-    """Return the selection bias of the best system; None for few systems, or without queries.
+    metrics: Sequence[MetricOfSystems], systems: Sequence[str], clusters: IntArray | None
+) -> list[SelectionBias]:
+    """Return the selection bias of the best system of each metric; empty for few systems, or without queries.
 
     Args:
-        metric: The metric.
+        metrics: The metrics, with values of the same queries.
         systems: The names of the systems.
-        values: Shape (systems, queries).
-        sign: 1 where higher is better, else -1.
         clusters: Shape (queries,), the cluster of each query; None if queries are independent.
     """
-    if len(systems) < MIN_SYSTEMS or not values.size:
-        return None
-    gains = sign * values.T
-    best = int(gains.mean(axis=0).argmax())
-    resamples = min(MAX_RESAMPLES, max(MAX_DRAWS // len(gains), MIN_RESAMPLES))
-    estimate = out_of_bag(gains, best, clusters=clusters, resamples=resamples)
-    if isnan(estimate.mean):
-        return None
-    observed = sign * float(gains[:, best].mean())
-    return SelectionBias(metric, systems[best], len(systems), observed, sign * estimate.mean, sign)
+    if len(systems) < MIN_SYSTEMS or not metrics or not metrics[0].values.size:
+        return []
+    gains = [metric.sign * metric.values for metric in metrics]
+    best_systems = [int(gain.mean(axis=0).argmax()) for gain in gains]
+    resamples = min(MAX_RESAMPLES, max(MAX_DRAWS // len(gains[0]), MIN_RESAMPLES))
+    estimates = out_of_bag_of_tables(gains, best_systems, clusters=clusters, resamples=resamples)
+    biases = []
+    for metric, gain, best, estimate in zip(metrics, gains, best_systems, estimates, strict=True):
+        if isnan(estimate.mean):
+            continue
+        observed = metric.sign * float(gain[:, best].mean())
+        expected = metric.sign * estimate.mean
+        biases.append(SelectionBias(metric.metric, systems[best], len(systems), observed, expected, metric.sign))
+    return biases

@@ -85,6 +85,9 @@ def _loss_note(outcome: MarginOutcome, margin: float) -> str:
 def _not_shown_note(conclusion: Conclusion, margin: float, margin_test: MarginTest) -> str:
     """Return that a loss of more than the margin is not excluded, and why."""
     difference = conclusion.details
+    if conclusion.has_too_few_units:
+        # Where the sentence says that nothing can be shown, the size of a possible loss would contradict it.
+        return f"; non-inferiority (margin {margin:g}) is not shown either"
     if conclusion.kind == "better":
         text = f"; rare losses that exceed the margin {margin:g} on average are not ruled out"
         aim = "ruling them out"

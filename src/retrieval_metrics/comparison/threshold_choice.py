@@ -84,7 +84,7 @@ class ThresholdCost:
     """The metric of the questions with an answer, if only results above a threshold stay."""
 
     def __init__(self, judgments: Mapping[Any, Any], rankings: Mapping[Any, Any], metric: Metric, match: Any) -> None:
-        self._qrels = Qrels(judgments) if judgments else None
+        self._qrels = Qrels.unchecked(judgments) if judgments else None
         self._rankings = rankings
         self._metric = metric
         self._match = match

@@ -8,9 +8,11 @@ import numpy as np
 
 from retrieval_metrics.comparison.compare import compare_evaluations
 from retrieval_metrics.comparison.tuning_result import LATENCY_COLUMN, TriedSetting, Tuning
+from retrieval_metrics.comparison.tuning_wording import format_hidden_winner, format_undecidable_tuning
+from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
+from retrieval_metrics.evaluation.near_miss_effect import mean_with_near_misses, near_misses_of
 from retrieval_metrics.statistics.best_settings import find_possibly_best
-from retrieval_metrics.statistics.means import Interval
-from retrieval_metrics.statistics.out_of_bag import out_of_bag
+from retrieval_metrics.statistics.out_of_bag import gain_interval_by_test, out_of_bag
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,13 +21,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.comparison.tuning_result import TuningRule
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.metrics.base.metric import Metric
 
 
 def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_progress: bool = False) -> Tuning:
     """Choose the best of the evaluated settings that keep the bounds.
 
     Raises:
-        ValueError: If no setting keeps the bounds, or the metric is defined for no question in all settings.
+        ValueError: If the ids of a setting match no judgment, or nearly match so many that another could win; if no
+            setting keeps the bounds, or the metric is defined for no question in all settings.
     """
     default_metrics = evaluations[rule.default].metrics
     metric = next(metric for metric in default_metrics if str(metric) == rule.metrics[0])
@@ -37,6 +41,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
         seed=rule.seed,
         show_progress=show_progress,
     )
+    _refuse_unmeasured(comparison)
     feasible = {name for name in evaluations if _is_feasible(comparison.evaluations[name], rule)}
     if not feasible:
         raise ValueError(
@@ -59,6 +64,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
     }
     estimate = out_of_bag(values, 0, keep=rule.default in feasible, **resampling)
     winner = names[estimate.best]
+    _refuse_hidden_winner(comparison, metric, winner, feasible)
     difference = None if winner == rule.default else comparison.difference(metric, winner, rule.default)
     mean = float(values[:, estimate.best].mean())
     default_mean = float(values[:, 0].mean())
@@ -90,33 +96,42 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
         expected_mean_interval=estimate.mean_interval,
         gain=mean - default_mean,
         expected_gain=estimate.gain,
-        expected_gain_interval=_gain_interval(estimate.gain_interval, difference, mean - default_mean),
+        expected_gain_interval=gain_interval_by_test(
+            estimate.gain_interval,
+            gain=mean - default_mean,
+            is_significant=None if difference is None else difference.significant,
+        ),
         p=1.0 if difference is None else difference.p_corrected,
         evaluations=dict(comparison.evaluations),
     )
 
 
+def _refuse_unmeasured(comparison: Comparison) -> None:
+    """Raise if a setting cannot be compared with the default, because its ids do not match the judgments."""
+    for conclusion in comparison.conclusions:
+        difference = conclusion.details
+        if not difference.comparable and difference.obstacle != "budget":
+            raise ValueError(format_undecidable_tuning(conclusion.sentence, system_wide_warnings(comparison.scores)))
+
+
+def _refuse_hidden_winner(comparison: Comparison, metric: Metric, winner: str, feasible: set[str]) -> None:
+    """Raise if another setting would have the largest mean if ids that nearly match counted as found."""
+    changed = {}
+    for name in feasible:
+        scores = comparison.scores[name]
+        if near_misses_of(scores) is not None:
+            changed[name] = mean_with_near_misses(scores, metric)
+    if not changed:
+        return
+    winner_mean = changed.get(winner, comparison.evaluations[winner].means[metric])
+    for name, mean in changed.items():
+        if mean > winner_mean and name != winner:
+            warnings = system_wide_warnings({name: comparison.scores[name]})
+            raise ValueError(format_undecidable_tuning(format_hidden_winner(name, winner, str(metric)), warnings))
+
+
 def _difference_from_default(comparison: Comparison, rule: TuningRule, name: str) -> Difference | None:
     return None if name == rule.default else comparison.difference(rule.metrics[0], name, rule.default)
-
-
-def _gain_interval(interval: Interval, difference: Difference | None, gain: float) -> Interval:
-    """Return an interval of the expected gain that agrees with the test of the winner against the default.
-
-    The interval comes from resamples, the decision from a test corrected for all settings. Where the two disagree, the
-    interval ends at 0, so that nobody reads a decision from it which the test does not support.
-    """
-    low, high = interval
-    if difference is None:  # the default wins: its gain over itself is 0
-        low = min(low, 0.0)
-        high = max(high, 0.0)
-    elif gain < 0:  # the default is beyond the bounds
-        if (high < 0) != difference.significant:
-            high = 0.0
-    elif (low > 0) != difference.significant:
-        low = 0.0
-        high = max(high, 0.0)
-    return Interval(min(low, high), high)
 
 
 def _is_feasible(evaluation: Evaluation, rule: TuningRule) -> bool:

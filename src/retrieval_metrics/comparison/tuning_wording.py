@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from retrieval_metrics.comparison.tuning_result import TuningResult
 
 
@@ -67,3 +69,13 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
         verb = "violates" if n_excluded == 1 else "violate"
         notes.append(f"{numbers.format_count(n_excluded, 'setting')} {verb} the constraints, excluded")
     return notes
+
+
+def format_undecidable_tuning(reason: str, warnings: Sequence[str]) -> str:
+    """Return the error for settings among which nothing can be chosen, with the warnings about their data."""
+    return " ".join([f"nothing can be decided on this data. {reason}", *warnings])
+
+
+def format_hidden_winner(name: str, winner: str, metric: str) -> str:
+    """Return that another setting than the winner could be the best."""
+    return f"If ids that nearly match counted as found, {name!r} would have a larger mean {metric} than {winner!r}."

@@ -26,6 +26,7 @@ from retrieval_metrics.datasets.paired_rankings import pair_rankings
 from retrieval_metrics.datasets.pool import pool
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.given_scores import make_given_scores
+from retrieval_metrics.inputs.kept_rankings import copy_run
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
@@ -123,7 +124,8 @@ def changes(
                 values_by_column[column][query] = value
     lower_is_better = [column for column in values_by_column if is_change_bound(column)]
     scores = make_given_scores(values_by_column, (0, 1), lower_is_better, clusters)
-    return Changes(scores, runs={"before": before, "after": after}, match=match, pairs=pairs, measures=measures)
+    runs = {"before": copy_run(before), "after": copy_run(after)}  # read again when documents are shown
+    return Changes(scores, runs=runs, match=match, pairs=pairs, measures=measures)
 
 
 def _read_measures(metrics: str | Metric | Iterable[str | Metric], tolerance: float) -> dict[str, ChangeMeasure]:

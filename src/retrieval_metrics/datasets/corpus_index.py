@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId
+    from retrieval_metrics.inputs.match_key import Key
 
     # Texts or BEIR rows by id, passages, documents of a host, ids alone, or the path of a file or folder of texts.
     CorpusSource: TypeAlias = Mapping[Any, object] | Iterable[object] | PathLike[str] | str
@@ -62,6 +64,21 @@ class CorpusIndex:
             if item.id is not None and self.by_id.setdefault(item.id, item) is not item:
                 raise ValueError(f"the corpus has document {item.id!r} twice; an id must name one passage")
         self.ids = set(ids) | self.by_id.keys()
+
+    def name_items(self, key: Key) -> None:
+        """Let another value of the passages, which several of them may share, take the place of their ids.
+
+        A text by its id is named by it as by a source. A name that several passages share is known, but names none.
+        """
+        names = [_find_name(item, key) for item in self.items]
+        n_items_by_name = Counter(names)
+        named_items = []
+        for item, name in zip(self.items, names, strict=True):
+            is_alone = n_items_by_name[name] == 1
+            named_items.append(replace(item, id=name if is_alone else None))
+        self.items = named_items
+        self.by_id = {item.id: item for item in named_items if item.id is not None}
+        self.ids = {name for name in names if name is not None}
 
     @classmethod
     def from_corpus(cls, corpus: CorpusSource) -> CorpusIndex:
@@ -258,6 +275,14 @@ class CorpusIndex:
 
 def _count_quote(text: str, normal_quote: str) -> int:
     return len(list(as_searched_text(text).find_ranges(normal_quote)))
+
+
+def _find_name(item: Retrieved, key: Key) -> DocumentId | None:
+    """Return the value of a passage that judged ids are compared with."""
+    name = key(item)
+    if name is None and item.source is None and item.id is not None:
+        return key(replace(item, source=str(item.id)))
+    return name
 
 
 def _passage_from_entry(name: Any, content: Any) -> Retrieved:

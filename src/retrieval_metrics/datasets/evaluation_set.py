@@ -16,7 +16,6 @@ from retrieval_metrics.datasets.export import (
     pydantic_evals_cases,
     ragas_rows,
 )
-from retrieval_metrics.datasets.lint import lint
 from retrieval_metrics.datasets.merge_and_split import merge_sets, select_queries, split_queries
 from retrieval_metrics.datasets.sample import Sample, draw
 from retrieval_metrics.files.question_files import read_question_source
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.lint_report import Lint
     from retrieval_metrics.files.opening import Limits
     from retrieval_metrics.inputs.documents import Documents
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -428,6 +428,7 @@ class EvaluationSet(Questions):
         *,
         metric: str | Metric = "ndcg@10",
         difference: float = 0.05,
+        match: str | Key = "id",
         show_progress: bool = False,
     ) -> Lint[EvaluationSet]:
         """Find problems in the questions and their judgments, without a model.
@@ -445,6 +446,8 @@ class EvaluationSet(Questions):
                 results vary. Without runs, BM25 searches the corpus (`pip install 'retrieval-metrics[questions]'`).
             metric: The metric of the wanted difference.
             difference: The difference of means, at most 1, that the set should be able to detect with 80% power.
+            match: What the judged ids are compared with, as in `evaluate`: `"source"` or `"filename"` for documents
+                of a framework that have no ids.
             show_progress: Show a progress bar on stderr, if rich is installed.
 
         Returns:
@@ -466,7 +469,10 @@ class EvaluationSet(Questions):
             >>> lint.fixed().queries
             {'q1': 'Who may open the vault at night?'}
         """
-        return lint(self, corpus, runs, metric=metric, difference=difference, show_progress=show_progress)
+        # Imported here because few programs that read questions check them.
+        from retrieval_metrics.datasets.lint import lint
+
+        return lint(self, corpus, runs, metric=metric, difference=difference, match=match, show_progress=show_progress)
 
     def save(
         self,

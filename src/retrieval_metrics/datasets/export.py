@@ -85,6 +85,7 @@ def pydantic_evals_cases(questions: Questions) -> list[dict[str, Any]]:
 
 def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
     """Yield a row for each question, with everything known about it as plain values for JSON."""
+    as_qrels(questions.qrels)  # errors in the judgments are raised before any row is made
     qrels = judgments_by_query(questions.qrels)
     for query, text in questions.queries.items():
         row = {

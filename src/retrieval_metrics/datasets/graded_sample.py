@@ -107,8 +107,8 @@ class GradedSample:
         sampled_judgments: dict[Any, Any] = {query: human_judgments[query] for query in sample.queries}
         largest_grade = max(human_qrels.largest_grade, model_qrels.largest_grade)
         return cls(
-            human=Qrels(sampled_judgments).with_largest_grade(largest_grade),
-            model=Qrels(model_judgments).with_largest_grade(largest_grade),
+            human=Qrels.unchecked(sampled_judgments).with_largest_grade(largest_grade),
+            model=Qrels.unchecked(model_judgments).with_largest_grade(largest_grade),
             n_outside_sample=len(human_judgments.keys() - sampled_judgments.keys()),
         )
 

@@ -145,6 +145,9 @@ def _check_people(people: Iterable[str]) -> list[str]:
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"people must be names, got {name!r} ({type(name).__name__})")
-    if not names or not all(names) or len(set(names)) < len(names):
-        raise ValueError(f"people must be different names, got {names}")
+    if not names or not all(names) or len(set(map(str.casefold, names))) < len(names):
+        # Each name becomes a file, and on many disks Ada and ada are one.
+        raise ValueError(
+            f"people must be different names, got {names}; upper and lower case are one file on some disks"
+        )
     return names

@@ -58,8 +58,8 @@ class Label:
         common_id_type([type(self.document)], "document ids of labels")
         if self.grade is not None and (isinstance(self.grade, bool) or not isinstance(self.grade, Real)):
             raise TypeError(f"{subject} must have a number as its grade, or None, got {self.grade!r}")
-        if self.grade is not None and not isfinite(self.grade):
-            raise ValueError(f"{subject} has the grade {self.grade!r}, which is not finite")
+        if self.grade is not None:
+            _require_finite(self.grade, subject)
         if not isinstance(self.grader, str) or not self.grader.strip():
             raise ValueError(f"{subject} must have the name of its grader as `grader`, got {self.grader!r}")
         if self.kind not in {"human", "model"}:
@@ -100,3 +100,12 @@ def read_label(entry: Any) -> Label:
         if name not in FIELDS:
             raise ValueError(f"a label can have {', '.join(FIELDS)}, got {name!r}")
     return Label(**entry)
+
+
+def _require_finite(grade: float, subject: str) -> None:
+    try:
+        is_finite = isfinite(grade)
+    except OverflowError:
+        raise ValueError(f"{subject} has a grade that is too large for a float") from None
+    if not is_finite:
+        raise ValueError(f"{subject} has the grade {grade!r}, which is not finite")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.validation import proportion
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
+from retrieval_metrics.datasets.lint_chance import find_runs_that_ignore_queries
 from retrieval_metrics.datasets.lint_input import LintInput
 from retrieval_metrics.datasets.lint_judgments import (
     find_forbidden_judgments,
@@ -31,6 +32,7 @@ from retrieval_metrics.datasets.retrievability import find_hard_and_easy
 from retrieval_metrics.datasets.similar_passages import find_similar_passages
 from retrieval_metrics.datasets.unjudged_documents import find_unjudged_at_top
 from retrieval_metrics.inputs.conversations import texts_with_conversation
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import name_runs
 from retrieval_metrics.metrics.base.metric import Metric
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import LintFinding
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.questions import QuestionsT
 
     Check = Callable[[LintInput], Iterable[LintFinding | str]]
@@ -66,6 +69,7 @@ CHECKS: tuple[Check, ...] = (
     find_similar_passages,
     find_hard_and_easy,
     find_unjudged_at_top,
+    find_runs_that_ignore_queries,
     find_few_sources,
 )
 
@@ -77,6 +81,7 @@ def lint(
     *,
     metric: str | Metric = "ndcg@10",
     difference: float = 0.05,
+    match: str | Key = "id",
     show_progress: bool = False,
 ) -> Lint[QuestionsT]:
     """Find problems in an evaluation set; `EvaluationSet.lint` documents the arguments."""
@@ -86,12 +91,18 @@ def lint(
     source_by_query = {
         query: provenance.source for query, provenance in questions.provenance.items() if provenance.source is not None
     }
+    passages = None
+    if corpus is not None:
+        passages = CorpusIndex.from_corpus(corpus)
+        if match != "id":
+            passages.name_items(get_match_key(match))
     subject = LintInput(
         texts_with_conversation(questions.queries, questions.conversation),
         qrels,
-        None if corpus is None else CorpusIndex.from_corpus(corpus),
+        passages,
         {} if runs is None else name_runs(runs, qrels.queries, "judged"),
         source_by_query,
+        match,
     )
     checks: list[Check] = [
         *CHECKS,

@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.datasets.content_words import content_words
+from retrieval_metrics.evaluation.score_run import score_judged_run
+from retrieval_metrics.evaluation.scores import Origin
 from retrieval_metrics.inputs.items import Quote, Span, Text
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import Matching
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.datasets.corpus_index import CorpusIndex
+    from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.metric import Metric
@@ -34,6 +38,7 @@ class LintInput:
         passages: The corpus.
         runs: The runs, by name.
         sources: The document that each question comes from, as far as it is known.
+        match: What the judged ids are compared with, in the corpus and in the runs.
     """
 
     texts: Mapping[Any, str]
@@ -41,6 +46,7 @@ class LintInput:
     passages: CorpusIndex | None = None
     runs: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[QueryId, str] = field(default_factory=dict)
+    match: str | Key = "id"
 
     @cached_property
     def queries(self) -> list[QueryId]:
@@ -98,13 +104,24 @@ class LintInput:
         """Return the values of a metric of each query, by run."""
         return {name: score(judged, metric, STANDARD).values for name, judged in self._judged_runs.items()}
 
+    def scores(self, metric: Metric) -> dict[str, Scores]:
+        """Return the scores of a metric, by run."""
+        scores = {}
+        for name, judged in self._judged_runs.items():
+            origin = Origin(judged, self.runs[name], self._match)
+            scores[name] = score_judged_run(origin, [metric], STANDARD)
+        return scores
+
+    @cached_property
+    def _match(self) -> Any:
+        if not self.qrels.has_pieces:
+            return "id"
+        sources = None if self.passages is None else self.passages.sources
+        return Matching(sources=sources, min_quote_length=1)
+
     @cached_property
     def _judged_runs(self) -> dict[str, JudgedRun]:
-        match: Any = "id"
-        if self.qrels.has_pieces:
-            sources = None if self.passages is None else self.passages.sources
-            match = Matching(sources=sources, min_quote_length=1)
-        return {name: judge(self.qrels, run, match, STANDARD.order) for name, run in self.runs.items()}
+        return {name: judge(self.qrels, run, self._match, STANDARD.order) for name, run in self.runs.items()}
 
 
 def _text_of_span(span: Span, passages: CorpusIndex) -> str | None:

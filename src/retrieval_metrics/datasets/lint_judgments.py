@@ -58,6 +58,9 @@ def find_unknown_documents(subject: LintInput) -> Iterator[LintFinding | str]:
         return
     if not passages.items:
         yield wording.TEXTS_SKIPPED
+    if not passages.ids:
+        yield wording.IDS_SKIPPED
+        return
     for query, grades in subject.graded.items():
         for judged in grades:
             if not isinstance(judged, Piece) and judged not in passages.ids:

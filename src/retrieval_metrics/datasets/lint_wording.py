@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.datasets.text_cutting import quote_beginning
+from retrieval_metrics.evaluation.evaluation_wording import format_chance
 from retrieval_metrics.inputs.items import Piece
 from retrieval_metrics.reports import numbers
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.datasets.lint_report import LintFinding
+    from retrieval_metrics.evaluation.chance import Chance
     from retrieval_metrics.inputs.items import Span
 
 
@@ -162,6 +164,10 @@ def format_no_relevant(n_judged: int) -> str:
 
 
 CORPUS_SKIPPED = "whether IDs, quotes and spans are in the corpus, and which other passages answer (needs corpus=)"
+IDS_SKIPPED = (
+    "whether the judged documents are in the corpus (needs their IDs; without IDs, pass match='source' or "
+    "match='filename')"
+)
 TEXTS_SKIPPED = "the texts of the passages (the corpus has only IDs; pass texts by ID)"
 
 
@@ -360,6 +366,11 @@ def format_easy_for_runs(question: str, runs: Sequence[str]) -> str:
         f"a relevant document of {quote_beginning(question)} ranks first in {numbers.join_names(list(runs))}, so it "
         "does not discriminate between retrievers"
     )
+
+
+def format_ignores_query(run: str, chance: Chance) -> str:
+    """Say which run is not better than its own rankings dealt to other questions."""
+    return f"{run}: {format_chance(chance)}"
 
 
 # The whole report.

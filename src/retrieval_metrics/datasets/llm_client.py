@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.datasets.call_budget import BudgetSpentError, Calls, Spending
 from retrieval_metrics.datasets.json_replies import FORMAT_ERRORS, BadReplyError, reply_schema
 from retrieval_metrics.datasets.llm_model import SCHEMA, Model, choose_prompt_function, takes_schema
@@ -235,7 +236,7 @@ class LlmClient:
                 error.add_note(f"the model has not replied to any of {self.calls.made} calls")
                 raise
             reason = "timed out" if isinstance(error, TimeoutError) else "call failed"
-            message = f"{type(error).__name__}: {error}"
+            message = describe_error(error)
             self._count_unusable(reason, message)
             raise _FailedError(reason, message) from error
         if isinstance(reply, str) and reply.strip():

@@ -20,7 +20,7 @@ class ReplyCache:
 
     def __init__(self, path: str | PathLike[str] | None) -> None:
         """Read the replies of a file; None keeps them in memory only."""
-        self._log = None if path is None else AppendLog(path, CACHE_FILE_KIND)
+        self._log = None if path is None else AppendLog(path, CACHE_FILE_KIND, is_private=True)
         self._reply_by_prompt: dict[str, str] = {}
         if self._log is None:
             return

@@ -13,6 +13,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class ByQuery(dict[Any, float]):
+    """A read-only dict of values by query, because means and conclusions would not follow a change."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("results cannot be changed; dict(results) returns a copy that can")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By default, unpickling fills a dict item by item, which `_refuse` would refuse.
+        return type(self), (dict(self),)
+
+
 class ByMetric(dict[str, T]):
     """A read-only dict by metric names that accepts every spelling: `result["ap"]` is `result["map"]`."""
 

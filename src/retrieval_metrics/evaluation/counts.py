@@ -28,6 +28,7 @@ class Counts(TypedDict):
         unjudged_queries: Queries of the run that are not judged; they are left out.
         no_relevant: Judged queries without a relevant document.
         duplicates: Places in the rankings taken by a document that appears earlier in the same ranking.
+        excluded: Documents left out of the rankings by `exclude=`.
         ties: Queries in which a judged document has the same score as another document.
         unlocated: Retrieved items that could not be compared with a span, because their position in its source is
             unknown.
@@ -37,6 +38,8 @@ class Counts(TypedDict):
             a judged span was used, else the first.
         longest_ranking: The number of results of the longest ranking of a judged query. Metrics with a larger k see no
             more than that; 0 if nothing was retrieved or the rankings are unknown.
+        near_misses: Relevant documents that were not found, but for whose query an id was retrieved that nearly equals
+            theirs; see `retrieval_metrics.matching.near_misses`.
     """
 
     queries: int
@@ -46,11 +49,13 @@ class Counts(TypedDict):
     unjudged_queries: int
     no_relevant: int
     duplicates: int
+    excluded: int
     ties: int
     unlocated: int
     invalid_offsets: int
     ambiguous_locations: int
     longest_ranking: int
+    near_misses: int
 
 
 def count_issues(
@@ -85,11 +90,13 @@ def count_issues(
             unjudged_queries=0,
             no_relevant=int(np.count_nonzero(is_undefined[among])),
             duplicates=int(judged.n_duplicates[among].sum()),
+            excluded=_count_excluded(judged, among),
             ties=len(np.intersect1d(tied_queries, among)),
             unlocated=0,
             invalid_offsets=0,
             ambiguous_locations=0,
             longest_ranking=int(judged.n_retrieved[among].max(initial=0)),
+            near_misses=_count_near_misses(judged, among),
         )
     n_judged_in_run = sum(query in run for query in judged.qrels.queries)
     return Counts(
@@ -100,12 +107,31 @@ def count_issues(
         unjudged_queries=len(run) - n_judged_in_run,
         no_relevant=int(np.count_nonzero(is_undefined)),
         duplicates=int(judged.n_duplicates.sum()),
+        excluded=_count_excluded(judged, None),
         ties=len(tied_queries),
         unlocated=len(judged.unlocated),
         invalid_offsets=judged.invalid_offsets,
         ambiguous_locations=judged.ambiguous_locations,
         longest_ranking=int(judged.n_retrieved.max(initial=0)),
+        near_misses=_count_near_misses(judged, None),
     )
+
+
+def _count_near_misses(judged: JudgedRun, among: IntArray | None) -> int:
+    """Count the near misses that were found, of all queries or of those at some positions."""
+    if not judged.near_misses:
+        return 0
+    if among is None:
+        return len(judged.near_misses)
+    queries = {judged.qrels.queries[position] for position in among.tolist()}
+    return sum(near_miss.query in queries for near_miss in judged.near_misses.entries)
+
+
+def _count_excluded(judged: JudgedRun, among: IntArray | None) -> int:
+    if judged.n_excluded is None:
+        return 0
+    n_excluded = judged.n_excluded if among is None else judged.n_excluded[among]
+    return int(n_excluded.sum())
 
 
 def expects_results(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
@@ -129,11 +155,13 @@ def count_given_scores(values: FloatArray) -> Counts:
         unjudged_queries=0,
         no_relevant=0,
         duplicates=0,
+        excluded=0,
         ties=0,
         unlocated=0,
         invalid_offsets=0,
         ambiguous_locations=0,
         longest_ranking=0,
+        near_misses=0,
     )
 
 

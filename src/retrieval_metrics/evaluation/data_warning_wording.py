@@ -4,28 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.evaluation.id_mismatch import (
-    IdWithin,
-    JudgedPath,
-    MatchedAttribute,
-    OtherQuery,
-    PieceMismatch,
-    SpellingDifference,
-)
+from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, UnlocatedItems
-    from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy
+    from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, NearMissReport, UnlocatedItems
+    from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy, PieceMismatch
+    from retrieval_metrics.evaluation.near_miss_remedy import IdChange
+    from retrieval_metrics.evaluation.own_id_first import OwnIdFirst
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
+    from retrieval_metrics.matching.near_ids import NearIdKind
 
 NOTHING_JUDGED_FOUND = "no retrieved document is judged for its query, so every metric is 0"
-ID_MISMATCH_HINT = "Check the retriever, and whether chunk IDs are being compared with document IDs"
+ID_MISMATCH_HINT = (
+    "Check the retriever, whether chunk IDs are being compared with document IDs, and whether the index was rebuilt "
+    "under new IDs (judgments by quotes survive that)"
+)
 # Ids that are shown of each side.
 MAX_IDS = 3
+
+
+def format_own_id_first(own_id_first: OwnIdFirst) -> str:
+    """Return the warning that the first result of most queries is the query itself."""
+    queries = numbers.format_count(own_id_first.n_checked, "query", "queries")
+    return (
+        f"in {own_id_first.n_queries} of {queries} the first result is the query itself, such as "
+        f"{own_id_first.example!r}, which is not judged relevant; exclude='query_id' leaves it out, as BEIR and MTEB do"
+    )
+
+
+def format_chunks_in_parents(n_chunks: int) -> str:
+    """Return the warning that judged chunks were perhaps answered by documents that contain them."""
+    chunks = numbers.format_count(n_chunks, "judged chunk")
+    return f"{chunks} may be contained in the parents that were retrieved; judge by quotes, rm.Quote(...)"
 
 
 def format_system_warning(system: str, message: str) -> str:
@@ -65,6 +79,9 @@ def format_distances() -> str:
 
 def format_id_mismatch(mismatch: IdMismatch | PieceMismatch) -> str:
     """Return that no retrieved document is judged, the ids of both sides, and what would make them match."""
+    # Imported here because few evaluations need it.
+    from retrieval_metrics.evaluation.id_mismatch import PieceMismatch
+
     if isinstance(mismatch, PieceMismatch):
         return (
             f"{NOTHING_JUDGED_FOUND}. Check that results have the texts, sources and offsets that the judgments need, "
@@ -83,13 +100,21 @@ def _list_ids(ids: Sequence[Any]) -> str:
 
 
 def _format_id_remedy(remedy: IdRemedy) -> str:
+    from retrieval_metrics.evaluation.id_mismatch import (
+        IdWithin,
+        JudgedPath,
+        MatchedAttribute,
+        OtherQuery,
+        SpellingDifference,
+    )
+
     match remedy:
         case OtherQuery(document):
             return f"{document!r} is judged, but for another query; check that query IDs agree"
         case MatchedAttribute(value, option):
             return f"The results contain the judged ID {value!r}: pass match={option!r}"
-        case SpellingDifference(value, judged_id):
-            return f"{value!r} and {judged_id!r} differ only in case or whitespace"
+        case SpellingDifference(value, judged_id, kind, change):
+            return f"{_format_difference(judged_id, value, kind, article='The')}; {_format_id_change(change)}"
         case JudgedPath(value, path, option):
             text = (
                 f"{value!r} is the file name in the judged ID {path!r}: use name.rpartition('/')[2] for each judged ID"
@@ -104,6 +129,59 @@ def _format_id_remedy(remedy: IdRemedy) -> str:
             return f"Part of {value!r} is a judged ID: {instruction}"
 
 
+NEAR_ID_KINDS: Mapping[NearIdKind, str] = {
+    "unicode_form": "in Unicode form",
+    "invisible_characters": "in invisible characters",
+    "blanks": "in blanks",
+    "case": "in case",
+    "percent_encoding": "in percent encoding",
+    "slashes": "in the direction of slashes",
+    "leading_zeros": "in leading zeros",
+    "decimal_point": "in '.0'",
+    "several": "in several ways",
+    "path": "in folders",
+    "part": "in what follows the document, as in the ID of a chunk",
+    "numbered_part": "in a number at the end, as in the ID of a chunk",
+}
+# Kinds in which two ids look alike when printed.
+INVISIBLE_KINDS = frozenset({"unicode_form", "invisible_characters", "blanks", "several"})
+
+
+def format_near_misses(near: NearMissReport) -> str:
+    """Return how many relevant documents were retrieved under nearly their ids, an example, and what to write."""
+    example = near.example
+    counts = [f"{count} {NEAR_ID_KINDS[kind]}" for kind, count in near.count_by_kind.items()]
+    kinds = ""
+    if len(counts) > 1:
+        kinds = f" ({numbers.join_names(counts, len(counts))})"
+    return (
+        f"{near.n_near_misses} of {near.n_missing} relevant documents that count as not found were retrieved for their "
+        f"queries under nearly the same ID{kinds}: for query {example.query!r}, "
+        f"{_format_difference(example.judged_id, example.retrieved_id, example.kind)}; {_format_id_change(near.change)}"
+    )
+
+
+def _format_difference(judged_id: str, retrieved_id: str, kind: NearIdKind, article: str = "the") -> str:
+    """Return two ids in a form in which their difference is visible."""
+    show = ascii if kind in INVISIBLE_KINDS else repr
+    return f"{article} judged {show(judged_id)} and the retrieved {show(retrieved_id)} differ {NEAR_ID_KINDS[kind]}"
+
+
+def _format_id_change(change: IdChange) -> str:
+    if change.is_read_as_number:
+        return "read the IDs of both sides as text, as with dtype=str in pandas"
+    if change.characters:
+        return (
+            f"remove {numbers.join_names(list(change.characters), len(change.characters))} from the IDs of both sides"
+        )
+    if change.match is not None:
+        return f"pass match={change.match!r}"
+    owner = {"both": "of both sides", "judgments": "of the judgments", "run": "of the run"}[change.side]
+    if change.expression is None:
+        return f"change the IDs {owner} so that they are equal"
+    return f"use {change.expression} for the IDs {owner}"
+
+
 def format_empty_rankings(empty: EmptyRankings) -> str:
     """Return for how many queries nothing was retrieved, what they score, and the first error."""
     expected = f"{empty.n_expected} answerable judged queries"
@@ -116,7 +194,7 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
             treatment = "scores 0"
         return f"{empty.n_empty} of {expected} (e.g. {empty.first_query!r}) {verb} no results and {treatment}"
     query, error = next(iter(empty.failures.items()))
-    first_failure = f"{query!r}: {type(error).__name__}: {error}"
+    first_failure = f"{query!r}: {describe_error(error)}"
     if len(empty.failures) == empty.n_empty:
         return f"the retriever failed on {empty.n_empty} of {expected}, which {treatment} (e.g. {first_failure})"
     return (

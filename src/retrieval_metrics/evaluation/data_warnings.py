@@ -12,33 +12,44 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.counts import expects_results, find_failed_queries
-from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
+from retrieval_metrics.evaluation.near_miss_effect import mean_with_near_misses, near_misses_of
+from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
+from retrieval_metrics.evaluation.own_id_first import find_own_id_first
+from retrieval_metrics.evaluation.parents import count_chunks_in_parents
 from retrieval_metrics.evaluation.score_order import are_distances
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.matching.near_misses import find_near_misses
+from retrieval_metrics.metrics.base.metric import as_metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.evaluation.near_miss_remedy import IdChange
+    from retrieval_metrics.evaluation.scores import Origin, Scores
     from retrieval_metrics.matching.judged_columns import Unlocated, UnlocatedReason
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.near_ids import NearIdKind
+    from retrieval_metrics.matching.near_misses import NearMiss
     from retrieval_metrics.metrics.base.metric import Metric
 
 WarningKind: TypeAlias = Literal[
     "swapped_arguments",
     "no_common_ids",
+    "near_misses",
     "distances",
     "empty_rankings",
     "line_endings",
     "unlocated",
     "few_clusters",
     "cutoff_within_one_call",
+    "own_id_first",
+    "parents",
 ]
 # Warnings that concern every number of a system; its conclusions and its report begin with them.
-SYSTEM_WIDE: tuple[WarningKind, ...] = ("swapped_arguments", "no_common_ids", "distances")
+SYSTEM_WIDE: tuple[WarningKind, ...] = ("swapped_arguments", "no_common_ids", "near_misses", "distances")
 
 
 class DataWarning(NamedTuple):
@@ -64,9 +75,18 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     swapped = find_swapped_arguments(origin.judged, origin.run)
     if swapped is not None:
         warnings.append(DataWarning("swapped_arguments", wording.format_swapped_arguments(swapped)))
-    mismatch = find_id_mismatch(origin)
+    mismatch = None
+    if origin.judged.is_empty:
+        # Imported here because few evaluations need it.
+        from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
+
+        mismatch = find_id_mismatch(origin)
     if mismatch is not None:
         warnings.append(DataWarning("no_common_ids", wording.format_id_mismatch(mismatch), is_blocking=True))
+    else:
+        near_misses = find_near_miss_report(origin)
+        if near_misses is not None:
+            warnings.append(DataWarning("near_misses", wording.format_near_misses(near_misses)))
     if are_distances(origin.judged, origin.run):
         warnings.append(DataWarning("distances", wording.format_distances()))
     empty_rankings = _find_empty_rankings(scores)
@@ -80,6 +100,12 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     hidden_calls = find_hidden_calls(scores.metrics, origin.run)
     if hidden_calls is not None:
         warnings.append(DataWarning("cutoff_within_one_call", wording.format_hidden_calls(hidden_calls)))
+    own_id_first = find_own_id_first(origin)
+    if own_id_first is not None:
+        warnings.append(DataWarning("own_id_first", wording.format_own_id_first(own_id_first)))
+    n_hidden_chunks = count_chunks_in_parents(origin)
+    if n_hidden_chunks:
+        warnings.append(DataWarning("parents", wording.format_chunks_in_parents(n_hidden_chunks)))
     return warnings
 
 
@@ -113,6 +139,55 @@ def require_judged_documents(scores_by_system: Mapping[str, Scores]) -> None:
 def distances_note(judged: JudgedRun | None, run: Mapping[Any, Any]) -> str:
     """Return a warning that the scores of a run seem to be distances; empty if they do not."""
     return wording.format_distances() if are_distances(judged, run) else ""
+
+
+# Ids that nearly match.
+
+
+@dataclass(frozen=True, slots=True)
+class NearMissReport:
+    """Relevant documents that were not found, but retrieved under nearly their ids.
+
+    Attributes:
+        n_near_misses: How many these are.
+        n_missing: How many relevant documents were not found in queries with results.
+        count_by_kind: The number of near misses of each kind, the most frequent first.
+        example: The first near miss of the most frequent kind.
+        change: What makes its two ids equal.
+    """
+
+    n_near_misses: int
+    n_missing: int
+    count_by_kind: Mapping[NearIdKind, int]
+    example: NearMiss
+    change: IdChange
+
+
+def find_near_miss_report(origin: Origin) -> NearMissReport | None:
+    """Return the relevant documents that were retrieved under nearly their ids; None if there are none."""
+    near_misses = find_near_misses(origin.judged, origin.run, origin.match)
+    if not near_misses:
+        return None
+    count_by_kind = near_misses.count_by_kind()
+    most_frequent = next(iter(count_by_kind))
+    example = next(near_miss for near_miss in near_misses.entries if near_miss.kind == most_frequent)
+    return NearMissReport(
+        n_near_misses=len(near_misses),
+        n_missing=near_misses.n_missing,
+        count_by_kind=count_by_kind,
+        example=example,
+        change=find_id_change(example, origin),
+    )
+
+
+def find_near_misses_note(scores: Scores, metric: str, floor: float) -> str:
+    """Return the warning about near misses if the mean of a metric would reach a floor with them; else nothing."""
+    if near_misses_of(scores) is None or mean_with_near_misses(scores, as_metric(metric)) < floor:
+        return ""
+    for warning in find_data_warnings(scores):
+        if warning.kind in {"near_misses", "no_common_ids"}:
+            return warning.message
+    return ""
 
 
 # Empty rankings.

@@ -8,8 +8,8 @@ from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.score_run import score_run
-from retrieval_metrics.evaluation.summary import prepare_summary
 from retrieval_metrics.inputs.clusters import find_clusters
+from retrieval_metrics.inputs.exclusion import as_exclusion
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.common_queries import count_common_queries
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
+    from retrieval_metrics.inputs.exclusion import Exclude, Exclusion
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
@@ -41,6 +42,7 @@ def evaluate(
     clusters: ClustersBy = "source",
     unjudged: str | None = None,
     documents: Documents | None = None,
+    exclude: Exclude | Exclusion | None = None,
 ) -> Evaluation:
     """Score the rankings of a retriever against judgments.
 
@@ -56,7 +58,8 @@ def evaluate(
         rules: The rules for cases that libraries treat differently: `"standard"`, `"trec_eval"`, `"llama_index"`,
             `"haystack"`, `"ragas"`, `"autorag"`, `"mlflow"`, or your own `Rules`.
         match: What an id of the judgments is compared with, if the rankings hold `Retrieved`: `"id"`, `"source"`,
-            `"metadata:<name>"`, a callable from `Retrieved` to its id, or a `Matching` with more options.
+            `"filename"` (the last part of the source), `"metadata:<name>"`, a callable from `Retrieved` to its id, or a
+            `Matching` with more options.
         ties: Equal scores are ordered by document id, descending (`"docid"`), stay in the order of the mapping
             (`"input"`), or the value is the mean over all orders of equal scores (`"expected"`), with the smallest and
             the largest value beside it; None takes the rule of the rule set.
@@ -66,9 +69,11 @@ def evaluate(
             independent. None treats every query as independent.
         unjudged: Documents without a judgment count as not relevant (`"nonrelevant"`), or are removed from the rankings
             (`"condensed"`); None takes the rule of the rule set. `compare` also takes `"bounds"`.
-        documents: The documents that chunks were cut from, if a `Span` is judged: texts by source, `Retrieved` with
-            texts, or documents of an installed host. Each chunk is then found in its document by its text, whatever
-            its offsets say. None takes the sources that an `EvaluationSet` keeps.
+        documents: The documents that chunks were cut from: texts by source, `Retrieved` with texts, or documents of an
+            installed host. If a `Span` is judged, each chunk is found in its document by its text, whatever its offsets
+            say. What is judged but not among them is an error. None takes the sources that an `EvaluationSet` keeps.
+        exclude: Documents to leave out of the rankings before they are scored, so that they take no rank: the query's
+            own id (`"query_id"`), as BEIR and MTEB do, or `{query: ids}`. They are counted.
 
     Returns:
         The values per query, their means, and the numbers of missing, repeated, tied and undefined ones.
@@ -98,11 +103,11 @@ def evaluate(
     if isinstance(run, RetrievedRun):
         run.require_an_answer()
     matching = with_source_texts(match, documents, read_qrels, qrels)
-    scores = score_run(read_qrels, run, parsed_metrics, rules, matching)
+    exclusion = as_exclusion(exclude)
+    scores = score_run(read_qrels, run, parsed_metrics, rules, matching, exclusion=exclusion)
     found_clusters = find_clusters(qrels, read_qrels, clusters)
     if found_clusters is not None:
         scores = scores.clustered(found_clusters)
     for data_warning in find_data_warnings(scores):
         warn(data_warning.message)
-    prepare_summary(scores)
     return Evaluation(scores)

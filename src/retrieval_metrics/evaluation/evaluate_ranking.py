@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.judge import judge
+from retrieval_metrics.matching.plain_ranking import rank_plainly, read_plain_judgments
 from retrieval_metrics.metrics.base.grade_scale import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import STANDARD
-from retrieval_metrics.metrics.base.score import score
+from retrieval_metrics.metrics.base.score import score, score_plain_ranking, takes_plain_rankings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,6 +61,11 @@ def evaluate_ranking(
         {'err': 0.375}
     """
     parsed_metrics = as_metrics(metrics)
+    if match == "id" and max_grade is None and takes_plain_rankings(parsed_metrics, STANDARD):
+        grade_by_document = read_plain_judgments(relevant)
+        ranking = None if grade_by_document is None else rank_plainly(grade_by_document, retrieved)
+        if ranking is not None:
+            return ByMetric({str(metric): score_plain_ranking(metric, ranking) for metric in parsed_metrics})
     qrels = Qrels({QUERY_OF_RANKING: relevant})
     if max_grade is not None:
         qrels = qrels.with_largest_grade(max_grade)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.evaluation.by_metric import ByMetric
+    from retrieval_metrics.evaluation.chance import Chance
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.explanation import Explanation, Worst
     from retrieval_metrics.evaluation.scores import Totals
@@ -74,7 +75,7 @@ class Evaluation(Printed):
         ... )
         >>> print(result)
         metric       mean          95% CI  n
-        mrr         0.750  [0.265, 0.955]  2
+        mrr         0.750  [0.123, 0.986]  2
         hit_rate@1  0.500  [0.013, 0.987]  2
         2 queries
         CIs from fewer than 4 queries are uninformative
@@ -319,6 +320,33 @@ class Evaluation(Printed):
         if level not in self._intervals:
             self._intervals[level] = summary.intervals(self._record, level)
         return self._intervals[level]
+
+    def chance(self, metric: str | Metric, *, seed: int = 0) -> Chance:
+        """Return whether a mean is better than that of a system which ignores the query.
+
+        Popular documents can answer many queries, whatever is asked. So each ranking of this run is scored for every
+        query: the mean of all pairs is what the same rankings score if they are dealt to the queries at random, and p
+        is the share of 10,000 such deals whose mean is as good as that of the run. Of many queries, or long rankings,
+        up to 300 are compared, evenly spread.
+
+        Args:
+            metric: A metric of what was retrieved.
+            seed: Seed of the deals.
+
+        Raises:
+            ValueError: If the values came without a run, the metric is defined for no query, or its values are given.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> qrels = {f"q{number}": ["popular" if number < 6 else "rare"] for number in range(10)}
+            >>> constant = rm.evaluate(qrels, {query: ["popular", "x"] for query in qrels}, "hit_rate@2")
+            >>> chance = constant.chance("hit_rate@2")
+            >>> chance.mean, round(chance.chance_mean, 3), chance.is_better
+            (0.6, 0.6, False)
+        """
+        from retrieval_metrics.evaluation.chance import compare_with_chance
+
+        return compare_with_chance(self.scores, metric, seed=seed)
 
     def totals(self) -> Totals:
         """Return the evaluation as exact sums, which can be stored, sent and merged.

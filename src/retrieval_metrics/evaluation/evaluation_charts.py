@@ -22,7 +22,7 @@ from retrieval_metrics.evaluation.stage_losses import (
     DROPPED,
     FOUND,
     NOT_RETRIEVED,
-    find_first_stages,
+    find_stage_sources,
     judge_stages,
     loss_column,
     loss_shares,
@@ -130,16 +130,17 @@ def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
     stages = judge_stages(scores)
     if not stages:
         return None
+    sources = find_stage_sources(scores)
     shares = {}
     target = target_of_metric(metric)
-    for column, values in loss_shares(scores, target).items():
+    for column, values in loss_shares(scores, target, sources).items():
         shares[column] = float(np.nanmean(values))
     share_found = shares[FOUND]
     if isnan(share_found):
         return None
     share_left = 1 - shares[NOT_RETRIEVED]
     not_retrieved = [StageLoss(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
-    stage_shares = [StageShares(", ".join(find_first_stages(scores)), share_left, not_retrieved)]
+    stage_shares = [StageShares(", ".join(sources.names), share_left, not_retrieved)]
     for stage in stages:
         losses = []
         for fate in (DROPPED, BELOW_CUTOFF):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics._internal.validation import integer
 from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
 from retrieval_metrics.evaluation.saved_value_checks import require_correct_values
 from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
@@ -14,11 +15,13 @@ from retrieval_metrics.files.questions_file import decode_questions, encode_qrel
 from retrieval_metrics.files.run_file import decode_run, encode_run
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
 from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
+from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.inputs.json_codec import encode_id
 from retrieval_metrics.inputs.match_key import get_match_key
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import Matching
+from retrieval_metrics.metrics.base.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Column
     from retrieval_metrics.files.saved_format import LabelMapping
     from retrieval_metrics.inputs.match_key import Key
-    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -110,7 +113,7 @@ def _encode_origin(origin: Origin, texts: dict[str, int], questions_like: str | 
     if not isinstance(origin.match, (str, Matching)):
         raise ValueError(
             f"match={origin.match!r} is a function, which cannot be saved, because loading a file runs no code; match "
-            "by 'source' or 'metadata:<name>', or save only the numbers: save(path, rankings=False)"
+            "by 'source', 'filename' or 'metadata:<name>', or save only the numbers: save(path, rankings=False)"
         )
     try:
         match = encode_record(origin.match, "match")
@@ -120,9 +123,28 @@ def _encode_origin(origin: Origin, texts: dict[str, int], questions_like: str | 
     section = Section(match=match, largest_grade=qrels.largest_grade)
     if origin.rounds != 1:
         section["rounds"] = origin.rounds
+    if origin.judged.n_excluded is not None:
+        section["excluded"] = _encode_excluded(origin.judged)
     section["questions"] = questions
     section["run"] = encode_run(origin.run, texts)
     return section
+
+
+def _encode_excluded(judged: JudgedRun) -> list[list[Any]]:
+    """Return the queries from whose rankings documents were left out, with how many."""
+    if judged.n_excluded is None:
+        return []
+    numbers = zip(judged.qrels.queries, judged.n_excluded.tolist(), strict=True)
+    return [[encode_id(query), number] for query, number in numbers if number]
+
+
+def _decode_excluded(section: Any, judged: JudgedRun) -> None:
+    """Set how many documents were left out of the ranking of each query."""
+    if section is None:
+        return
+    judged.n_excluded = np.zeros(judged.n_queries, dtype=np.int64)
+    for query, number in section:
+        judged.n_excluded[judged.qrels.place[query]] = integer(number, "the number of excluded documents")
 
 
 def decode_evaluation(
@@ -147,6 +169,8 @@ def decode_evaluation(
         if field.name in section and field.name not in SPECIAL_FIELDS:
             with saved_file.name_place_in_errors(field.name):
                 arguments[field.name] = decode_record(section[field.name])
+    with saved_file.name_place_in_errors("rules and counts"):
+        _require_rules_and_counts(arguments["rules"], arguments["counts"])
     if "totals" in section:
         return _decode_totals(section, saved_file, metrics, arguments)
     if "origin" in section:
@@ -156,10 +180,31 @@ def decode_evaluation(
     else:
         with saved_file.name_place_in_errors("scale"):
             arguments["scale"] = _decode_scale(section)
+    with saved_file.name_place_in_errors("clusters"):
+        _require_clusters(arguments.get("clusters"), section["values"]["queries"])
     with saved_file.name_place_in_errors("values"):
         scores = _decode_scores(section["values"], metrics, arguments)
         require_correct_values(scores)
         return scores
+
+
+def _require_rules_and_counts(rules: Any, counts: Any) -> None:
+    if not isinstance(rules, Rules):
+        raise ValueError(f"the rules are {rules!r}")
+    for name, count in dict(counts).items():
+        if not isinstance(count, (int, dict)):
+            raise ValueError(f"the number of {name} is {count!r}")
+
+
+def _require_clusters(clusters: Any, queries: Sequence[Any]) -> None:
+    """Raise unless they are the clusters of the queries, or None."""
+    if clusters is None:
+        return
+    if not isinstance(clusters, Clusters) or list(clusters.queries) != list(queries):
+        raise ValueError("they are not those of the queries")
+    labels = clusters.labels
+    if labels is not None and len(labels) != len(queries):
+        raise ValueError(f"there are clusters of {len(labels)} queries, and {len(queries)} have values")
 
 
 def _decode_named_metric(entry: Any, saved_file: SavedFile, number: int) -> Metric:
@@ -219,7 +264,8 @@ def _decode_origin(
         else:
             questions = decode_questions(questions, saved_file)
     with saved_file.name_place_in_errors("questions"):
-        qrels = as_qrels(questions)
+        # The ids were checked when the evaluation was made, perhaps by other rules, such as allow="blanks".
+        qrels = questions if isinstance(questions, Qrels) else Qrels.unchecked(questions)
     with saved_file.name_place_in_errors("run"):
         run = decode_run(encoded_run, texts)
     with saved_file.name_place_in_errors("origin"):
@@ -227,7 +273,9 @@ def _decode_origin(
             qrels = qrels.with_largest_grade(largest_grade)
         if not isinstance(match, Matching):
             get_match_key(match)
-        return Origin(judge(qrels, run, match, rules.order), run, match, rounds)
+        judged = judge(qrels, run, match, rules.order)
+        _decode_excluded(section.get("excluded"), judged)
+        return Origin(judged, run, match, rounds)
 
 
 def _encode_totals(totals: Totals) -> Section:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.evaluation.about_section import format_about_section
+from retrieval_metrics.evaluation.chance import find_chance_if_not_better
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.evaluation_charts import find_stage_flow
 from retrieval_metrics.evaluation.evaluation_table import plain_summary_table
+from retrieval_metrics.evaluation.evaluation_wording import format_chance
 from retrieval_metrics.evaluation.query_report import QueryData
 from retrieval_metrics.evaluation.report_sections import (
     cutoff_chart,
@@ -49,6 +51,9 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, opt
     lead = page.paragraph(format_value_counts(scores, leading_metric), lead=True)
     unjudged = [page.paragraph(sentence) for sentence in unjudged_sentences({SINGLE_SYSTEM: scores})]
     sections = [page.paragraph(warning) for warning in system_wide_warnings({SINGLE_SYSTEM: scores})]
+    chance = find_chance_if_not_better(scores, leading_metric)
+    if chance is not None:
+        sections.append(page.paragraph(format_chance(chance)))
     drawn_values = svg_charts.draw_value_counts(values_chart(scores, leading_metric))
     sections.append(page.side_by_side("".join([lead, *unjudged]), svg_charts.arrange_charts(drawn_values)))
     if stage_flow is not None:

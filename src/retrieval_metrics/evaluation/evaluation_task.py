@@ -11,6 +11,7 @@ from retrieval_metrics.evaluation.row_scorer import Scorer
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.files.question_files import read_question_source
 from retrieval_metrics.inputs.clusters import find_clusters
+from retrieval_metrics.inputs.exclusion import as_exclusion
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.questions import Questions
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.query_scores import QueryScore
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import QrelsMapping, RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -54,6 +56,7 @@ class EvaluationTask:
         rules: str | Rules = "standard",
         clusters: ClustersBy = "source",
         documents: Any = None,
+        exclude: Exclude | None = None,
     ) -> None:
         """Read the questions and the options.
 
@@ -65,6 +68,7 @@ class EvaluationTask:
             clusters: Which questions depend on one another.
             documents: The documents that were searched, as in `evaluate`, or a function that returns them; it is called
                 only if spans are judged.
+            exclude: Documents to leave out of the rankings, as in `evaluate`.
 
         Raises:
             ValueError: As in `evaluate`, which would raise it for any answer.
@@ -75,6 +79,9 @@ class EvaluationTask:
         self.sources = sources_of_spans(self.qrels)
         self._metrics = as_metrics(metrics)
         self._rules = as_rules(rules)
+        self._exclusion = as_exclusion(exclude)
+        if self._exclusion is not None:
+            self._exclusion.require_fitting_ids(self.qrels)
         self._clusters = find_clusters(parsed_questions, self.qrels, clusters)
         if callable(documents):
             documents = documents() if self.sources else None
@@ -92,7 +99,15 @@ class EvaluationTask:
         Warns:
             RetrievalWarning: As in `evaluate`.
         """
-        return evaluate(self.qrels, run, self._metrics, rules=self._rules, match=self.match, clusters=self._clusters)
+        return evaluate(
+            self.qrels,
+            run,
+            self._metrics,
+            rules=self._rules,
+            match=self.match,
+            clusters=self._clusters,
+            exclude=self._exclusion,
+        )
 
     def query_scores(self, run: RetrievedRun | Evaluation) -> dict[Metric, dict[QueryId, QueryScore]]:
         """Return the values of single questions with the ranks behind them.
@@ -139,6 +154,6 @@ def make_first_answer_check(
             if query in run:
                 judgments[query] = parsed_qrels.judgments(position)
         if judgments:
-            score_run(Qrels(judgments), run, parsed_metrics, rules, match, scale=parsed_qrels.largest_grade)
+            score_run(Qrels.unchecked(judgments), run, parsed_metrics, rules, match, scale=parsed_qrels.largest_grade)
 
     return check

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
+from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.display_text import shorten
 from retrieval_metrics.reports.numbers import format_count, format_query_count, join_names
@@ -12,6 +13,7 @@ from retrieval_metrics.reports.numbers import format_count, format_query_count, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.evaluation.chance import Chance
     from retrieval_metrics.evaluation.judged_results import Result
     from retrieval_metrics.evaluation.outcome_facts import OutcomeFacts
     from retrieval_metrics.evaluation.outcomes import Outcome
@@ -68,7 +70,7 @@ def format_outcome(facts: OutcomeFacts) -> str:
         case "empty_ranking":
             return "no results for this query"
         case "retriever_error":
-            return f"the retriever failed: {type(facts.error).__name__}: {facts.error}"
+            return f"the retriever failed: {describe_error(facts.error or RuntimeError())}"
 
 
 def _format_full_cutoff(facts: OutcomeFacts) -> str:
@@ -229,6 +231,24 @@ def format_stage_flow(found_share: float, unit: str, *, one_suffices: bool) -> s
 def format_sources(first_stages: Sequence[str]) -> str:
     """Return which stages retrieve."""
     return f"first-stage retrievers (no losses attributed): {', '.join(first_stages)}"
+
+
+# The rule by which sources are found where the inputs of stages are not recorded.
+ASSUMED_SOURCES = (
+    "first-stage retrievers are assumed: the first stage, and each whose missing documents return later from an "
+    "earlier stage; "
+    "losses(metric, sources=[...]) overrides this"
+)
+
+
+def format_chance(chance: Chance) -> str:
+    """Return whether a mean is better than that of the same rankings dealt to other queries."""
+    mean = f"{chance.metric} {numbers.format_value(chance.mean)}"
+    dealt = f"{numbers.format_value(chance.chance_mean)}, that of the same rankings dealt to other queries at random"
+    figures = f"p {numbers.format_p_value(chance.p)}, {numbers.format_query_count(chance.n)}"
+    if chance.is_better:
+        return f"{mean} is better than {dealt} ({figures})"
+    return f"{mean} is not better than {dealt} ({figures}); the system may ignore the query"
 
 
 def format_ceiling_head(metric: str) -> str:

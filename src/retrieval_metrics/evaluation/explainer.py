@@ -16,7 +16,7 @@ from retrieval_metrics.evaluation.outcome_facts import QueryFindings
 from retrieval_metrics.evaluation.outcome_search import OutcomeSearch
 from retrieval_metrics.evaluation.outcomes import ExplanationTarget
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
-from retrieval_metrics.evaluation.stage_losses import StageLosses, judge_stages
+from retrieval_metrics.evaluation.stage_losses import StageLosses, find_stage_sources, judge_stages
 from retrieval_metrics.inputs.items import Piece, Retrieved, item_identity
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -135,7 +135,7 @@ class Explainer:
             return None
         # The losses of the last outcomes are kept, because they are asked for again with the same outcomes.
         if self._losses is None or not self._losses.are_of(outcomes):
-            self._losses = StageLosses(self.scores, outcomes, self.target)
+            self._losses = StageLosses(self.scores, outcomes, self.target, find_stage_sources(self.scores))
         return self._losses
 
     def explain(self, outcomes: Outcomes, query_indices: Iterable[int] | None = None) -> Iterator[ExplainedQuery]:

@@ -142,7 +142,10 @@ def _read_score(value: Any, name: str, query: Any) -> float:
         return nan
     if not isinstance(value, (Real, np.bool_)):
         raise TypeError(f"{name} of query {query!r} must be a number, or None if undefined, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} of query {query!r} is too large for a float; give None if it is undefined") from None
     if isinf(number):
         raise ValueError(f"{name} of query {query!r} is {number}; give None if it is undefined")
     return number

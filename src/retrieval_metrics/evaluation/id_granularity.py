@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics.inputs.items import Retrieved
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _PART_WORD = r"(?:chunks?|parts?|passages?|paragraphs?|pages?|sections?|segments?|nodes?|sents?|p|c|s)"
 
-_MARKED_PART = re.compile(
+_MARKED_PART = lazy_pattern(
     rf"""(?P<document>.+?)
     (?: (?:\#|::) .+                                # d7#3, d7::p2, page.html#section
       | [-_:/|.@\ ]+ {_PART_WORD} [-_:.\ ]* \d+     # d7_chunk_3, d7-p2
@@ -29,13 +30,13 @@ _MARKED_PART = re.compile(
 )
 
 # `d7_3`: a number after a number. A number after a word, as in MED-10, is more likely part of the document id.
-_NUMBERED_PART = re.compile(r"(?P<document>.*\d.*?)[-_:/|.@ ]+\d+(?:[-_:.]\d+)?")
+_NUMBERED_PART = lazy_pattern(r"(?P<document>.*\d.*?)[-_:/|.@ ]+\d+(?:[-_:.]\d+)?")
 
 # `d7#3`, the usual spelling, on a line of its own.
-_USUAL_PART_LINE = re.compile(r"\n([^-_:/|.@#~ \n]+)#[^\n]+")
+_USUAL_PART_LINE = lazy_pattern(r"\n([^-_:/|.@#~ \n]+)#[^\n]+")
 
 _SEPARATORS = "-_:/|.@#~ "
-_SEPARATOR = re.compile(rf"[{re.escape(_SEPARATORS)}]")
+_SEPARATOR = lazy_pattern(rf"[{re.escape(_SEPARATORS)}]")
 
 # Separators that also occur inside ids: `closure-2` may be a part of `closure`, but `closure-scope` hardly is.
 _AMBIGUOUS_SEPARATORS = "-_ "

@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from retrieval_metrics.evaluation.near_miss_remedy import find_spelling_change
 from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.match_key import FILE_NAME, get_file_name
 from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.matching.near_ids import find_near_kind, unify_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId
+    from retrieval_metrics.evaluation.near_miss_remedy import IdChange
     from retrieval_metrics.evaluation.scores import Origin
+    from retrieval_metrics.matching.near_ids import NearIdKind
 
 # Where a document id often stands in a longer id, as separator and index of `str.rpartition`: at the end of a path, or
 # at the beginning of a chunk id.
@@ -42,10 +47,19 @@ class MatchedAttribute:
 
 @dataclass(frozen=True, slots=True)
 class SpellingDifference:
-    """A retrieved and a judged id that differ only in case or surrounding blanks."""
+    """A retrieved and a judged id that are two spellings of one, such as with other case or leading zeros.
+
+    Attributes:
+        value: The retrieved id.
+        judged_id: The judged id.
+        kind: In what they differ.
+        change: What makes them equal.
+    """
 
     value: str
     judged_id: str
+    kind: NearIdKind
+    change: IdChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +157,18 @@ def _find_remedy(origin: Origin, judged_ids: Mapping[Any, None], run_ids: Mappin
         if run_id in judged_ids:
             return OtherQuery(run_id)
     near_misses = _NearMisses(judged_ids)
-    near_miss = None
+    near_miss: IdRemedy | None = None
+    file_name = None
     for item in _iterate_items(origin):
+        if file_name is None and isinstance(item, Retrieved) and get_file_name(item) in judged_ids:
+            file_name = get_file_name(item)
         for candidate in _iterate_candidates(item):
             if candidate.value in judged_ids:
                 return MatchedAttribute(candidate.value, candidate.match)
             if near_miss is None and isinstance(candidate.value, str):
                 near_miss = near_misses.find(candidate)
+    if file_name is not None:
+        return MatchedAttribute(file_name, FILE_NAME)
     return near_miss
 
 
@@ -179,19 +198,22 @@ class _NearMisses:
 
     def __init__(self, judged_ids: Mapping[Any, None]) -> None:
         self._judged_ids = judged_ids
-        self._judged_id_by_folded: dict[str, str] = {}
+        self._judged_id_by_spelling: dict[str, str] = {}
         self._path_by_file_name: dict[str, str] = {}
         for judged_id in judged_ids:
             if isinstance(judged_id, str):
-                self._judged_id_by_folded[_fold(judged_id)] = judged_id
+                self._judged_id_by_spelling[unify_spelling(judged_id)] = judged_id
                 if "/" in judged_id:
                     self._path_by_file_name[judged_id.rpartition("/")[2]] = judged_id
 
     def find(self, candidate: _Candidate) -> IdRemedy | None:
         """Return how a candidate nearly equals a judged id; None if it does not."""
         value: str = candidate.value
-        if _fold(value) in self._judged_id_by_folded:
-            return SpellingDifference(value, self._judged_id_by_folded[_fold(value)])
+        judged_id = self._judged_id_by_spelling.get(unify_spelling(value))
+        if judged_id is not None:
+            kind = find_near_kind(judged_id, value)
+            if kind is not None:
+                return SpellingDifference(value, judged_id, kind, find_spelling_change(judged_id, value, kind))
         if value in self._path_by_file_name:
             return JudgedPath(value, self._path_by_file_name[value], candidate.match)
         for separator, index in ID_SEPARATORS:
@@ -199,7 +221,3 @@ class _NearMisses:
                 expression = f"{candidate.expression}.rpartition({separator!r})[{index}]"
                 return IdWithin(value, expression, candidate.is_attribute)
         return None
-
-
-def _fold(text: str) -> str:
-    return text.strip().casefold()

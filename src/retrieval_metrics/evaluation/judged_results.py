@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics.inputs.search_history import SearchHistory
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.ranking_order import OrderedRankings
 
 
-_UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+_UUID = lazy_pattern(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 State: TypeAlias = Literal["relevant", "not relevant", "duplicate", "unjudged", "forbidden"]
 

@@ -9,32 +9,33 @@ from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.data_warning_wording import format_hidden_calls
 from retrieval_metrics.evaluation.data_warnings import find_hidden_calls, find_location_warnings
 from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.evaluation.query_scores import query_scores, single_query_score
+from retrieval_metrics.evaluation.query_scores import QueryScore, query_scores, single_query_score
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.json_codec import decode_judgments
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.retrieved_run import MergedRanking, RetrievedRun
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import as_matching
+from retrieval_metrics.matching.plain_ranking import rank_plainly, read_plain_judgments
 from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
 from retrieval_metrics.metrics.base.grade_scale import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
 from retrieval_metrics.metrics.base.rules import as_rules
-from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score, score_plain_ranking, takes_plain_rankings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.evaluation.evaluation import Evaluation
-    from retrieval_metrics.evaluation.query_scores import QueryScore
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, Retrieved, RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import MatchBy, Matching
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
 
@@ -80,6 +81,45 @@ class Scorer:
         self.max_grade = None if max_grade is None else positive_number(max_grade, "max_grade")
         if max_grade is None and not self._knows_all_judgments:
             require_known_scale(self.metrics, "one row", "pass max_grade=")
+        self._takes_plain_rankings = (
+            match == "id" and max_grade is None and takes_plain_rankings(self.metrics, self.rules)
+        )
+
+    def ranking(self, relevant: Judgments, retrieved: Ranking) -> dict[Metric, QueryScore]:
+        """Return what `queries` returns for one query.
+
+        Args:
+            relevant: The judgments of the query, as in `evaluate`.
+            retrieved: The ranking, as in `evaluate`.
+
+        Raises:
+            TypeError: As in `evaluate`.
+            ValueError: As in `evaluate`.
+
+        Example:
+            >>> [score.value for score in Scorer("map").ranking(["d1", "d2"], ["x", "d2"]).values()]  # (1/2) / 2
+            [0.25]
+        """
+        grade_by_document = self._read_plain_judgments(relevant)
+        if grade_by_document is not None:
+            ranking = rank_plainly(grade_by_document, retrieved)
+            if ranking is not None:
+                return self._score_plainly(ranking)
+        values_by_metric = self.queries({0: relevant}, {0: retrieved})
+        return {metric: scores[0] for metric, scores in values_by_metric.items()}
+
+    def _read_plain_judgments(self, relevant: Any) -> dict[str, float] | None:
+        """Return the grades of the relevant documents if they and the metrics are plain; None for the general path."""
+        return read_plain_judgments(relevant) if self._takes_plain_rankings else None
+
+    def _score_plainly(self, ranking: PlainRanking) -> dict[Metric, QueryScore]:
+        ranks = tuple(ranking.ranks)
+        n_relevant = len(ranking.ideal)
+        scores = {}
+        for metric in self.metrics:
+            value = score_plain_ranking(metric, ranking)
+            scores[metric] = QueryScore(value, ranks, n_relevant, ranking.n_retrieved)
+        return scores
 
     def run(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> Scores:
         """Return the scores of a run without a warning.
@@ -120,7 +160,7 @@ class Scorer:
             if not 0 < len(refusals) < len(qrels):
                 raise
         accepted_judgments = {query: judgments for query, judgments in qrels.as_dict().items() if query not in refusals}
-        accepted_qrels = Qrels(accepted_judgments).with_largest_grade(qrels.largest_grade)
+        accepted_qrels = Qrels.unchecked(accepted_judgments).with_largest_grade(qrels.largest_grade)
         accepted_run = _select_queries(run, [query for query in run if query not in refusals])
         return self._evaluate(accepted_qrels, accepted_run, clusters), refusals
 
@@ -137,7 +177,7 @@ class Scorer:
         refusals: dict[QueryId, TypeError | ValueError] = {}
         for query, judgments in qrels.as_dict().items():
             try:
-                self._score(as_qrels({query: judgments}), _select_queries(run, [query]), scale)
+                self._score(Qrels.unchecked({query: judgments}), _select_queries(run, [query]), scale)
             except (TypeError, ValueError) as error:
                 refusals[query] = error
         return refusals
@@ -204,6 +244,7 @@ def _select_queries(run: RetrievedRun, queries: Collection[QueryId]) -> Retrieve
         _select_keys(run.seconds, queries),
         calls=_select_keys(run.calls, queries),
         stages=stages,
+        takes_documents=run.takes_documents,
     )
 
 
@@ -245,16 +286,25 @@ class RowScorer(Scorer):
         Warns:
             RetrievalWarning: If some of what was retrieved cannot be placed.
         """
-        qrels = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
+        qrels = None
+        grade_by_document = self._read_plain_judgments(relevant)
+        if grade_by_document is None:
+            qrels = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
         try:
             ranking = retrieved()
+            if grade_by_document is not None and failure is None:
+                plain_ranking = rank_plainly(grade_by_document, ranking)
+                if plain_ranking is not None:
+                    return self._score_plainly(plain_ranking)
+            if qrels is None:
+                qrels = self.truth(relevant, name)
             if failure is None and isinstance(ranking, MergedRanking):
                 failure = ranking.failure
             scores = self._score_row(qrels, ranking, failure)
         except (TypeError, ValueError) as error:
             if failure is None:
                 raise row_error(error, ROW, name) from error
-            scores = self._score_row(qrels, [], failure)
+            scores = self._score_row(self.truth(relevant, name) if qrels is None else qrels, [], failure)
         return {metric: query_score._replace(failure=failure) for metric, query_score in scores.items()}
 
     def _score_row(self, qrels: Qrels, ranking: Any, failure: str | None) -> dict[Metric, QueryScore]:

@@ -75,5 +75,5 @@ def _judge_again(scores: Scores, origin: Origin, rows: IntArray) -> JudgedRun:
     numbers_by_query = call_numbers(origin.run)
     calls = {query: numbers_by_query[query] for query in run.keys() & numbers_by_query.keys()}
     run_again = RetrievedRun(run, calls=calls) if calls else run
-    qrels = Qrels(judgments).with_largest_grade(all_qrels.largest_grade)
+    qrels = Qrels.unchecked(judgments).with_largest_grade(all_qrels.largest_grade)
     return judge(qrels, run_again, origin.match, scores.rules.order)

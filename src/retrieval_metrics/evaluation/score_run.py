@@ -8,7 +8,11 @@ import numpy as np
 
 from retrieval_metrics.evaluation.counts import count_issues
 from retrieval_metrics.evaluation.scores import Origin, Scores
+from retrieval_metrics.inputs.kept_rankings import MAX_COPIED_SCORES, copy_run
+from retrieval_metrics.inputs.match_key import get_match_key
+from retrieval_metrics.matching.guarded_scores import guard_long_rankings
 from retrieval_metrics.matching.judge import judge
+from retrieval_metrics.matching.near_misses import find_near_misses
 from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
 from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
 
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.evaluation.scores import Column
+    from retrieval_metrics.inputs.exclusion import Exclusion
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
@@ -34,14 +39,25 @@ def score_run(
     match: str | Key | Matching = "id",
     *,
     scale: float | None = None,
+    exclusion: Exclusion | None = None,
 ) -> Scores:
     """Return the scores of a run without warnings, because what looks wrong in a part may be normal in the whole."""
     qrels = apply_rules_to_qrels(qrels, rules)
     if scale is not None:
         qrels = qrels.with_largest_grade(scale)
-    judged = judge(qrels, run, match, rules.order)
+    n_excluded = None
+    if exclusion is not None:
+        exclusion.require_fitting_ids(qrels)
+        excluded_run = exclusion.remove(run, qrels, get_match_key(match))
+        run = excluded_run.run
+        n_excluded = excluded_run.n_excluded
+    # What is explained and saved later must be what was scored, whatever the caller does with the run.
+    kept_run = copy_run(run, copy_items=match != "id" or qrels.has_pieces, max_scores=MAX_COPIED_SCORES)
+    judged = judge(qrels, kept_run, match, rules.order)
+    judged.n_excluded = n_excluded
     require_accepted_queries(judged, rules)
-    return score_judged_run(Origin(judged, run, match), metrics, rules)
+    guard_long_rankings(kept_run, judged)
+    return score_judged_run(Origin(judged, kept_run, match), metrics, rules)
 
 
 def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Scores:
@@ -49,6 +65,7 @@ def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) ->
     judged = origin.judged
     run = origin.run
     qrels = judged.qrels
+    find_near_misses(judged, run, origin.match)
     columns: dict[tuple[Column, Metric], FloatArray] = {}
     for metric in metrics:
         scored = score(judged, metric, rules)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, 
 
 import numpy as np
 
-from retrieval_metrics.evaluation.by_metric import ByMetric
+from retrieval_metrics.evaluation.by_metric import ByMetric, ByQuery
 from retrieval_metrics.evaluation.counts import find_failed_queries, merge_counts
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -205,10 +205,10 @@ class Scores:
     @cached_property
     def per_query(self) -> ByMetric[dict[QueryId, float]]:
         """The value of each metric for each query; NaN if it is undefined."""
-        values_by_metric = {}
+        values_by_metric: dict[str, dict[QueryId, float]] = {}
         for metric in self.metrics:
             values = self.column(metric).tolist()
-            values_by_metric[str(metric)] = dict(zip(self.queries, values, strict=True))
+            values_by_metric[str(metric)] = ByQuery(zip(self.queries, values, strict=True))
         return ByMetric(values_by_metric)
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,9 +12,9 @@ import numpy as np
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.outcome_search import OutcomeSearch, find_retrieved_ranks
 from retrieval_metrics.evaluation.outcomes import CODE_BY_OUTCOME, FAILURES, QueryCutoffs
-from retrieval_metrics.inputs.items import Retrieved, item_identity
+from retrieval_metrics.evaluation.stage_sources import StageSources, find_sources
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.inputs.stage_rankings import RETURNED_STAGE, is_same_ranking
+from retrieval_metrics.inputs.stage_rankings import RETURNED_STAGE, declare_sources, is_same_ranking
 from retrieval_metrics.matching.judge import judge
 
 if TYPE_CHECKING:
@@ -90,77 +89,29 @@ def _judge_stages(scores: Scores) -> Iterator[JudgedStage]:
         yield JudgedStage(name, stage_run, judged)
 
 
-def find_first_stages(scores: Scores) -> list[str]:
-    """Return the stages of a run that retrieve: in at least half of their questions, they hold something new.
+def find_stage_sources(scores: Scores, sources: Collection[str] | None = None) -> StageSources:
+    """Return the stages of a run that are sources; see `find_sources`.
 
-    A stage that retrieves does not lose what only another stage found. All other stages pass on what they get; adding
-    a document now and then, such as a neighbour, does not make them stages that retrieve. The names are cached.
+    Args:
+        scores: The scores of the run. What its rankings say is cached in them.
+        sources: The names of the sources, if the user states them here.
+
+    Raises:
+        ValueError: If `sources` names no stage.
     """
+    stages = judge_stages(scores)
+    stage_runs = {stage.name: stage.run for stage in stages}
+    if sources is not None:
+        return find_sources(stage_runs, declare_sources(stage_runs, sources), ())
     cache = scores.cache
     if "sources" not in cache:
-        stages = judge_stages(scores)
-        cache["sources"] = _StageSources(stages).find() if stages else []
-    first_stages: list[str] = cache["sources"]
-    return first_stages
-
-
-class _StageSources:
-    """Counts for each stage in how many of its questions it holds an item that no stage before it held."""
-
-    def __init__(self, stages: Sequence[JudgedStage]) -> None:
-        self._failed: Collection[QueryId] = stages[-1].run.errors.keys()
-        self._rankings_by_stage: dict[str, Mapping[Any, Any]] = {stage.name: stage.run for stage in stages}
-        self._n_queries: dict[str, int] = {}
-        for stage in stages:
-            self._n_queries[stage.name] = len(stage.run.keys() - self._failed)
-        self._n_unread = dict(self._n_queries)
-        self._n_with_new = dict.fromkeys(self._n_queries, 0)
-
-    def find(self) -> list[str]:
-        """Return the stages that hold something new in at least half of their questions."""
-        undecided = list(self._rankings_by_stage)
-        for query in self._queries():
-            self._count_new(query, last_stage=undecided[-1])
-            undecided = [name for name in undecided if self._is_undecided(name)]
-            if not undecided:
-                break
-        return [name for name in self._n_queries if self._retrieves(name)]
-
-    def _queries(self) -> list[QueryId]:
-        queries: dict[QueryId, None] = {}
-        for rankings in self._rankings_by_stage.values():
-            queries |= dict.fromkeys(rankings)
-        return [query for query in queries if query not in self._failed]
-
-    def _count_new(self, query: QueryId, last_stage: str) -> None:
-        """Count for a query the stages, down to `last_stage`, that hold an item which no stage before them held."""
-        earlier_ids: set[Any] = set()
-        for name, rankings in self._rankings_by_stage.items():
-            if query in rankings:
-                ids = _identities(rankings[query])
-                if not earlier_ids.issuperset(ids):
-                    self._n_with_new[name] += 1
-                self._n_unread[name] -= 1
-                earlier_ids.update(ids)
-            if name == last_stage:
-                return
-
-    def _retrieves(self, name: str) -> bool:
-        n_queries = self._n_queries[name]
-        return n_queries > 0 and 2 * self._n_with_new[name] >= n_queries
-
-    def _is_undecided(self, name: str) -> bool:
-        """Return whether the unread queries decide if a stage holds something new in half of its queries."""
-        n_queries = self._n_queries[name]
-        n_with_new = self._n_with_new[name]
-        n_possible = n_with_new + self._n_unread[name]
-        return 2 * n_with_new < n_queries <= 2 * n_possible
-
-
-def _identities(ranking: Any) -> Any:
-    if isinstance(ranking, Mapping) or not isinstance(next(iter(ranking), None), Retrieved):
-        return ranking
-    return [item_identity(item) for item in ranking]
+        stage_sources = StageSources((), is_assumed=False)
+        if stages:
+            run = stages[-1].run
+            stage_sources = find_sources(stage_runs, run.takes_documents, run.errors)
+        cache["sources"] = stage_sources
+    cached_sources: StageSources = cache["sources"]
+    return cached_sources
 
 
 class StageLosses:
@@ -168,15 +119,15 @@ class StageLosses:
 
     Attributes:
         names: The names of the stages, in order.
-        sources: The names of the stages that retrieve; the others pass on what they get.
+        sources: The stages that are sources; the others pass on what they get.
         ranks: Shape (stages, rows), the rank of each document of the outcomes after each stage; 0 if it was not there.
     """
 
-    def __init__(self, scores: Scores, outcomes: Outcomes, target: ExplanationTarget) -> None:
+    def __init__(self, scores: Scores, outcomes: Outcomes, target: ExplanationTarget, sources: StageSources) -> None:
         """Attribute the outcomes of the last stage, for a target, to the stages."""
         stages = judge_stages(scores)
         self.names = [stage.name for stage in stages]
-        self.sources = find_first_stages(scores)
+        self.sources = sources
         self._outcomes = outcomes
         self._one_suffices = target.one_suffices
         judged_queries = stages[-1].judged.qrels.queries
@@ -218,7 +169,7 @@ class StageLosses:
 
         That is the next stage that passes on what it gets, or the last stage.
         """
-        passes_on = self._reached & ~np.isin(self.names, self.sources)[:, None]
+        passes_on = self._reached & ~np.isin(self.names, self.sources.names)[:, None]
         losing = np.empty(self._reached.shape, dtype=np.int64)
         following = self._last_stage.copy()
         for stage_index in reversed(range(len(self.names))):
@@ -269,7 +220,7 @@ class StageLosses:
         last_stages = set(self._last_stage.tolist())
         stage_indices = []
         for stage_index, name in enumerate(self.names):
-            can_lose = name not in self.sources or stage_index in last_stages
+            can_lose = name not in self.sources.names or stage_index in last_stages
             if can_lose and self._reached[stage_index].any():
                 stage_indices.append(stage_index)
         return stage_indices
@@ -337,12 +288,12 @@ def _is_last_ranking(stages: Sequence[JudgedStage], query: QueryId, ranking: Any
     return is_same_ranking(None, ranking)
 
 
-def loss_shares(scores: Scores, target: ExplanationTarget) -> dict[str, FloatArray]:
+def loss_shares(scores: Scores, target: ExplanationTarget, sources: StageSources) -> dict[str, FloatArray]:
     """Return by fate the share of the needed documents of each query, shape (queries,); NaN if it needs none."""
     last_stage = judge_stages(scores)[-1]
     search = OutcomeSearch(last_stage.judged, scores.rankings("followed"), target)
     outcomes = search.outcomes(scores.positions.tolist(), reads_ids=False)
     query_index = np.searchsorted(outcomes.positions, scores.positions)
     n_needed = np.where(outcomes.n_needed > 0, outcomes.n_needed, np.nan)
-    columns = StageLosses(scores, outcomes, target).columns
+    columns = StageLosses(scores, outcomes, target, sources).columns
     return {name: (column / n_needed)[query_index] for name, column in columns.items()}

@@ -12,6 +12,7 @@ from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.evaluation_wording import (
+    ASSUMED_SOURCES,
     CEILING_MEANING,
     NO_STAGES,
     format_ceiling_head,
@@ -21,7 +22,7 @@ from retrieval_metrics.evaluation.evaluation_wording import (
 from retrieval_metrics.evaluation.explainer import target_of_metric
 from retrieval_metrics.evaluation.score_run import score_judged_run, score_run
 from retrieval_metrics.evaluation.scores import Origin, Scores, columns_by_metric
-from retrieval_metrics.evaluation.stage_losses import FOUND, find_first_stages, judge_stages, loss_shares
+from retrieval_metrics.evaluation.stage_losses import FOUND, find_stage_sources, judge_stages, loss_shares
 from retrieval_metrics.evaluation.summary import means
 from retrieval_metrics.metrics.base.given_metrics import as_given_metric
 from retrieval_metrics.metrics.base.metric import Metric, as_metric, choose_leading_metric
@@ -31,13 +32,34 @@ from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     import pandas as pd
     from matplotlib.figure import Figure
 
     from retrieval_metrics._internal.plain_types import DocumentId, FloatArray
     from retrieval_metrics.evaluation.stage_losses import JudgedStage
+    from retrieval_metrics.evaluation.stage_sources import StageSources
+
+
+class LossEvaluation(Evaluation):
+    """The losses of stages as an evaluation, whose table says which stages are sources.
+
+    Attributes:
+        sources: The stages that search for themselves.
+    """
+
+    def __init__(self, scores: Scores, sources: StageSources) -> None:
+        super().__init__(scores)
+        self.sources = sources.names
+        self._is_assumed = sources.is_assumed
+
+    def _tables(self) -> list[Table]:
+        tables = super()._tables()
+        notes = [*tables[-1].notes, format_sources(self.sources)]
+        if self._is_assumed:
+            notes.append(ASSUMED_SOURCES)
+        return [*tables[:-1], tables[-1]._replace(notes=notes)]
 
 
 class Stages(Printed, Mapping[str, Evaluation]):
@@ -84,11 +106,14 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
     @property
     def first_stage(self) -> tuple[str, ...]:
-        """The steps that retrieve: in at least half of their questions, they hold something that none before them held.
+        """The steps that search for themselves, and so do not lose what only another step found.
 
-        They do not lose what only another step found. The other steps pass on what they get.
+        LangChain, LlamaIndex and Haystack record which steps are given documents; those are no sources, whatever they
+        add. `rm.RetrievedRun(run, stages=..., sources=[...])` states the sources of your own function. Without either,
+        the first step is one, and any other that holds something new while later steps hold what it lacks: these got
+        it from elsewhere.
         """
-        return () if self._scores is None else tuple(find_first_stages(self._scores))
+        return () if self._scores is None else find_stage_sources(self._scores).names
 
     @property
     def last(self) -> Evaluation:
@@ -119,7 +144,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
             clusters = last_scores.clusters.select(scores.queries)
         return Evaluation(replace(scores, clusters=clusters))
 
-    def losses(self, metric: str | Metric) -> Evaluation:
+    def losses(self, metric: str | Metric, *, sources: Collection[str] | None = None) -> Evaluation:
         """Return how much of what each question needs was found, and how much each step lost, as an evaluation.
 
         It has intervals, is compared, reported, gated and saved as any other: `rm.compare({"before": a.stages.losses(
@@ -138,9 +163,10 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
         Args:
             metric: A metric whose cut-off and threshold of relevance count, such as `"recall@5"`.
+            sources: The steps that search for themselves, `["bm25", "dense"]`, if `first_stage` is wrong.
 
         Raises:
-            ValueError: If the run does not tell its steps, or the metric is unknown.
+            ValueError: If the run does not tell its steps, or the metric or a source is unknown.
 
         Example:
             >>> import retrieval_metrics as rm
@@ -156,23 +182,23 @@ class Stages(Printed, Mapping[str, Evaluation]):
             raise ValueError(NO_STAGES)
         scores = self._scores
         target_metric = as_metric(metric)
-        shares = loss_shares(scores, target_of_metric(target_metric))
+        stage_sources = find_stage_sources(scores, sources)
+        shares = loss_shares(scores, target_of_metric(target_metric), stage_sources)
         metrics = [as_given_metric(name, (0.0, 1.0), lower_is_better=name != FOUND) for name in shares]
         values = np.column_stack(list(shares.values()))
         columns = columns_by_metric("value", metrics, values)
         is_whole = _is_lost_whole(scores, target_metric)
         if is_whole is not None:
             columns |= columns_by_metric("two_valued", metrics, np.tile(is_whole[:, None], len(metrics)))
-        return Evaluation(
-            Scores(
-                metrics=tuple(metrics),
-                queries=scores.queries,
-                columns=columns,
-                counts={**count_given_scores(values), "failed": scores.counts["failed"]},
-                rules=STANDARD,
-                clusters=scores.clusters,
-            )
+        loss_scores = Scores(
+            metrics=tuple(metrics),
+            queries=scores.queries,
+            columns=columns,
+            counts={**count_given_scores(values), "failed": scores.counts["failed"]},
+            rules=STANDARD,
+            clusters=scores.clusters,
         )
+        return LossEvaluation(loss_scores, stage_sources)
 
     def ceiling(self, metric: str | Metric) -> dict[str, float]:
         """Return by stage the mean of a metric if what the stage holds were in the best order: a ceiling for reranking.
@@ -250,9 +276,10 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
     def _notes(self, *, shows_ceiling: bool) -> list[str]:
         notes = []
-        first_stages = self.first_stage
-        if first_stages and any(name not in first_stages for name in self):
-            notes.append(format_sources(first_stages))
+        if self._scores is not None:
+            sources = find_stage_sources(self._scores)
+            if any(name not in sources.names for name in self):
+                notes.append(format_sources(sources.names))
         if shows_ceiling:
             notes.append(CEILING_MEANING)
         if self.unreached:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
@@ -91,7 +90,11 @@ class Summary:
 
 
 def summarize(record: Record) -> Summary:
-    """Return the summary of an evaluation; cached if it holds scores of single queries."""
+    """Return the summary of an evaluation; cached if it holds scores of single queries.
+
+    It is computed when it is first needed: code that only reads means never needs it, and for few queries the intervals
+    take longer than the scores.
+    """
     if not isinstance(record, Scores):
         return _compute_summary(record)
     summary: Summary | None = record.cache.get("summary")
@@ -99,16 +102,6 @@ def summarize(record: Record) -> Summary:
         summary = _compute_summary(record)
         record.cache["summary"] = summary
     return summary
-
-
-def prepare_summary(scores: Scores) -> None:
-    """Compute what is printed of scores that were just made, so that printing computes nothing.
-
-    The first evaluation of a process is summarized only when it is printed, because intervals load scipy. That takes
-    longer than most evaluations, and code that only reads means never needs it.
-    """
-    if "scipy.special" in sys.modules:
-        summarize(scores)
 
 
 def _compute_summary(record: Record) -> Summary:

@@ -65,16 +65,16 @@ def describe_counts(counts: Counts, rules: Rules, metrics: Sequence[Metric] = ()
     for issue, text in _issue_texts(rules, metrics).items():
         count = n_by_issue[issue]
         if count:
-            noun = numbers.format_count(count, "result")
+            noun = numbers.format_count(count, COUNTED_NOUNS.get(issue, "result"))
             if issue in QUERY_ISSUES:
                 noun = numbers.format_query_count(count)
-            if issue == "duplicates":
-                noun = numbers.format_count(count, "duplicate result")
             notes.append(f"{noun}{text}")
     return notes
 
 
-# The issues that are counted in queries; the others are counted in results.
+# What is counted, of issues that are not counted in queries or results.
+COUNTED_NOUNS = {"duplicates": "duplicate result", "near_misses": "relevant document", "excluded": "document"}
+# The issues that are counted in queries.
 QUERY_ISSUES = frozenset({"missing", "failed", "unjudged_queries", "no_relevant", "ties"})
 
 
@@ -105,6 +105,8 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
         "no_relevant": f" without relevant documents{no_relevant_treatment}",
         "ties": " in which a judged document is tied on score",
         "duplicates": f", {DUPLICATE_TREATMENTS[rules.duplicates]}",
+        "near_misses": " retrieved under nearly their IDs, counted as not found",
+        "excluded": " excluded from the rankings before scoring (exclude=)",
         "unlocated": " with unknown source position, not matched against spans",
         "invalid_offsets": " whose offsets contradict their text or source; offsets ignored",
         "ambiguous_locations": (

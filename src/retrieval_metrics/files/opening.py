@@ -139,6 +139,7 @@ class Reader:
     Attributes:
         name: The name of the source, for messages.
         limits: The limits beyond which it is refused.
+        growth_remedy: What a message advises where the text is too large for its compressed size.
         is_regular: Whether it is a file that can be opened again.
         is_line_unfinished: Whether the last line was read and has no line end.
     """
@@ -146,6 +147,7 @@ class Reader:
     def __init__(self, name: str, file: Any, limits: Limits, *, is_regular: bool) -> None:
         self.name = name
         self.limits = limits
+        self.growth_remedy = "limits=Limits(compression=...) allows more"
         self.is_regular = is_regular
         self.is_line_unfinished = False
         self._file = file
@@ -300,8 +302,8 @@ class Reader:
         if n_bytes > self.limits.compression * n_compressed:
             raise ValueError(
                 f"{self.name} is compressed too well to be a run or judgments: {n_bytes / 1e6:,.0f} MB of text came "
-                f"from {n_compressed / 1e6:,.2f} MB; limits=Limits(compression=...) "
-                f"allows more than {self.limits.compression:g} times the size"
+                f"from {n_compressed / 1e6:,.2f} MB, more than {self.limits.compression:g} times as much; "
+                f"{self.growth_remedy}"
             )
 
 

@@ -171,11 +171,8 @@ def _read_lines(
 
 def _read_json_qrels(content: dict[str, Any], name: str, allow: frozenset[str]) -> Qrels:
     judgments = {query: decode_judgments(entry, f"{name}, query {query!r}") for query, entry in content.items()}
-    qrels = Qrels(judgments)
+    qrels = Qrels(judgments, allow=allow)
     if "blanks" not in allow:
-        for document, query_position in zip(qrels.documents, qrels.document_query.tolist(), strict=True):
-            query = qrels.queries[query_position]
-            _require_no_blanks(document, f"document judged for query {query!r}", name)
         for query in qrels.queries:
             _require_no_blanks(query, "query", name)
     return qrels

@@ -31,6 +31,8 @@ def encode_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
             # The last stage is the run itself, so its rankings are not written twice.
             stages[name] = None if stage is run else _encode_rankings(stage, texts)
         section["steps"] = stages
+        if run.takes_documents:
+            section["takes_documents"] = dict(run.takes_documents)
     return section
 
 
@@ -48,7 +50,14 @@ def decode_run(section: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
     stages = {}
     for name, rankings in section.get("steps", {}).items():
         stages[name] = run if rankings is None else _decode_rankings(rankings, texts)
-    return RetrievedRun(run, errors, dict(section["seconds"]), calls=dict(section.get("calls", ())), stages=stages)
+    return RetrievedRun(
+        run,
+        errors,
+        dict(section["seconds"]),
+        calls=dict(section.get("calls", ())),
+        stages=stages,
+        takes_documents=section.get("takes_documents"),
+    )
 
 
 def _decode_rankings(entries: Sequence[Mapping[str, Any]], texts: list[str]) -> dict[Any, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from retrieval_metrics.files.record_classes import register_record
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
-from retrieval_metrics.files.saved_records import decode_record, encode_record, register_record
+from retrieval_metrics.files.saved_records import decode_record, encode_record
 from retrieval_metrics.reports.tables import Printed
 
 if TYPE_CHECKING:
@@ -46,6 +47,18 @@ class SavedFields(Printed):
             return NotImplemented
         return self._encode() == other._encode()
 
+    def require_usable(self) -> None:
+        """Raise, with whatever error, unless the fields have the types that printing and saving need.
+
+        A file may hold anything, so what is wrong in it is found when it is loaded, and not when it is used.
+        """
+        try:
+            repr(self)
+            str(self)
+            self._encode()
+        except StopIteration:  # which a context manager would take for its own
+            raise ValueError("a field lacks what another one refers to") from None
+
     def _encode(self) -> dict[str, Any]:
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # it is a dataclass
         return {name: encode_record(getattr(self, name), f"{name} of the {self.kind}") for name in names}
@@ -58,7 +71,9 @@ def decode_saved_fields(saved_class: type[SavedT], saved_file: SavedFile) -> Sav
         with saved_file.name_place_in_errors(field.name):
             values[field.name] = decode_record(saved_file.content[field.name])
     with saved_file.name_place_in_errors(", ".join(values)):
-        return saved_class(**values)
+        result = saved_class(**values)
+        result.require_usable()
+        return result
 
 
 def _with_entry_lines(value: Any) -> Any:

@@ -6,42 +6,21 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from retrieval_metrics.files.record_classes import RECORDS, register_record
 from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.statistics.means import Interval
 from retrieval_metrics.statistics.noninferiority import MarginTest
 from retrieval_metrics.statistics.paired import PairedDifference
 from retrieval_metrics.statistics.sums import ExactSums
 
-RecordT = TypeVar("RecordT", bound=type)
-
-# The registered records by name. Those of higher folders register themselves where they are defined.
-RECORDS: dict[str, Any] = {}
-
 # Keys of the objects that stand for values which JSON does not have.
 RESERVED_KEYS = {"number", "array", "tuple", "mapping", "record"}
 # The types of numbers that an array in a file may have.
 ARRAY_TYPES = {"float64", "int64", "bool"}
-
-
-def register_record(record_class: RecordT) -> RecordT:
-    """Allow a dataclass or named tuple in saved files, under its name: `load` may then create it.
-
-    Example:
-        >>> from typing import NamedTuple
-        >>> @register_record
-        ... class Point(NamedTuple):
-        ...     x: float
-        ...     y: float
-        >>> encode_record(Point(1.0, 2.0), "a point")
-        {'record': 'Point', 'x': 1.0, 'y': 2.0}
-        >>> del RECORDS["Point"]
-    """
-    RECORDS[record_class.__name__] = record_class
-    return record_class
 
 
 for record_class in (Clusters, ExactSums, Interval, PairedDifference, MarginTest):

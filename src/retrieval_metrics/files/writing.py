@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from retrieval_metrics.files.output_rows import (
     run_to_frame,
     run_to_trec_frame,
 )
+from retrieval_metrics.inputs.half_characters import refuse_half_characters
 from retrieval_metrics.inputs.json_codec import encode_item, encode_judgments
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
@@ -95,8 +97,20 @@ def write_run(
     else:
         make_frame = partial(run_to_frame, format=written_format)
     # A run may be too large to hold all its frames at once, so each is made twice: to check it, and to write it.
-    _require_equal_columns(map(make_frame, columns.batches()), written_format, path)
+    with _naming_half_characters(columns, path):
+        _require_equal_columns(map(make_frame, columns.batches()), written_format, path)
     _write_frames(path, written_format, map(make_frame, columns.batches()))
+
+
+@contextmanager
+def _naming_half_characters(ids: Iterable[Any], path: str | PathLike[str]) -> Iterator[None]:
+    """Name the id that cannot be written, where polars only names a byte."""
+    try:
+        yield
+    except UnicodeEncodeError:
+        for text_id in ids:
+            refuse_half_characters(str(text_id), str(path))
+        raise
 
 
 def _require_equal_columns(frames: Iterator[pl.DataFrame], format: str, path: str | PathLike[str]) -> None:
@@ -176,7 +190,8 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
         _write_lines(path, format_qrels_lines(columns, path))
         return
     import_optional("polars", f"writing {written_format.upper()}")
-    frame = qrels_to_frame(columns, written_format)
+    with _naming_half_characters([*columns.queries, *columns.documents], path):
+        frame = qrels_to_frame(columns, written_format)
     require_text_id(frame, written_format, path)
     _write_frames(path, written_format, iter([frame]))
 
@@ -197,10 +212,13 @@ def _write_frames(path: str | PathLike[str], format: str, frames: Iterator[pl.Da
     if format in BINARY_FORMATS:
         frame = pl.concat(list(frames), how="vertical")
         with open_for_saving(path) as file:
-            if format == "parquet":
-                frame.write_parquet(file)
-            else:
-                frame.write_ipc(file)
+            try:
+                if format == "parquet":
+                    frame.write_parquet(file)
+                else:
+                    frame.write_ipc(file)
+            except pl.exceptions.PolarsError as error:  # polars has the errors of the disk in its own classes
+                raise OSError(f"{path} cannot be written: {error}") from error
         return
     layout = FORMATS[format]
     with open_for_saving(path) as file:
@@ -215,7 +233,13 @@ def _write_frames(path: str | PathLike[str], format: str, frames: Iterator[pl.Da
 
 def _write_lines(path: str | PathLike[str], lines: Iterator[str]) -> None:
     # All lines are made before the file is opened, so that an error leaves no file behind.
-    text = "".join(lines).encode()
+    written_lines = list(lines)
+    try:
+        text = "".join(written_lines).encode()
+    except UnicodeEncodeError:
+        for line in written_lines:
+            refuse_half_characters(line.strip(), str(path))
+        raise
     with open_for_saving(path) as file:
         file.write(text)
 
@@ -228,7 +252,7 @@ def _write_entries(path: str | PathLike[str], format: str, entries: Iterable[tup
     else:
         with open_for_saving(path) as file:
             for query, documents in entries:
-                file.write(_format_line(query, documents).encode() + b"\n")
+                file.write(_format_line(query, documents) + b"\n")
 
 
 def _write_json(path: str | PathLike[str], content: dict[Any, Any]) -> None:
@@ -238,16 +262,24 @@ def _write_json(path: str | PathLike[str], content: dict[Any, Any]) -> None:
                 f"the keys of a JSON object are text, so query {query!r} would become text; write .jsonl or "
                 ".parquet, or convert the ids with str"
             )
-    text = json.dumps(content, ensure_ascii=False, indent=1).encode() + b"\n"
+    text = _encode_json(content, indent=1) + b"\n"
     with open_for_saving(path) as file:
         file.write(text)
 
 
-def _format_line(query: Any, documents: Any) -> str:
+def _format_line(query: Any, documents: Any) -> bytes:
     """Return a query with its documents as a line of JSONL."""
     row = {"query": query}
     if isinstance(documents, dict) and isinstance(documents.get("scores"), list):
         row.update(documents)
     else:
         row["documents"] = documents
-    return json.dumps(row, ensure_ascii=False)
+    return _encode_json(row)
+
+
+def _encode_json(content: Any, indent: int | None = None) -> bytes:
+    """Return JSON with letters as they are; half a character, as in a cut emoji, is written as an escape sequence."""
+    try:
+        return json.dumps(content, ensure_ascii=False, indent=indent).encode()
+    except UnicodeEncodeError:
+        return json.dumps(content, indent=indent).encode()

@@ -12,6 +12,7 @@ from retrieval_metrics.inputs.batch import drop_repeated_rows, find_first_duplic
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, find_columns
 from retrieval_metrics.inputs.frame_columns import column_names, select_columns
 from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE, describe_repeated_judgment
+from retrieval_metrics.inputs.id_checks import CONTROL_CHARACTERS, holds_a_list
 from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS, warn_about_score_direction
 
 if TYPE_CHECKING:
@@ -161,7 +162,30 @@ class LongTable:
                     f"seems to hold several documents in column {column.name!r}; read_questions(path) reads tables "
                     "with one row per question",
                 )
+        self._refuse_invalid_text(column, role)
         return column.rechunk()
+
+    def _refuse_invalid_text(self, column: pl.Series, role: str) -> None:
+        """Raise if an id is empty, holds a control character, or is a list that was written as text."""
+        import polars as pl
+
+        is_empty = column.str.len_bytes() == 0
+        if "blanks" not in self.allow and is_empty.any():
+            self._refuse(is_empty, f"has no {role}: column {column.name!r} holds an empty text")
+        has_control = column.str.contains(CONTROL_CHARACTERS)
+        if has_control.any():
+            self._refuse(
+                has_control, f"has a {role} with a control character, in column {column.name!r}; remove it from the id"
+            )
+        if role != "document" or not column.str.contains(r"^\s*[\[({]").any():
+            return
+        is_list = pl.Series([holds_a_list(text) for text in column])
+        if is_list.any():
+            self._refuse(
+                is_list,
+                f"has a list that was written as text, in column {column.name!r}; give each document a row of its own, "
+                "or pass {query: list} with lists read by ast.literal_eval(text) or json.loads(text)",
+            )
 
     def numbers(self, role: str) -> FloatArray:
         """Return a column of finite numbers, parsed where they are text; a grade may be True or False."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.items import Retrieved
@@ -27,6 +26,9 @@ def fingerprint(value: Any) -> str:
         >>> fingerprint({"a": 1, "b": [2]}) == fingerprint({"b": [2], "a": 1})
         True
     """
+    # Imported here because comparing dicts and lists of ids needs no fingerprint.
+    from hashlib import sha256
+
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return sha256(text.encode()).hexdigest()[:N_DIGITS]
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from retrieval_metrics.inputs.half_characters import refuse_half_characters
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -76,6 +78,9 @@ def _to_series(name: str, column: Any, source: str) -> pl.Series:
 
     if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
         raise TypeError(f"column {name!r} of {source} must be a list or an array of values, got {column!r}")
+    if getattr(getattr(column, "dtype", None), "storage", None) == "pyarrow":
+        # Texts that pandas keeps as Arrow does are shared; as Python objects each would be copied.
+        return pl.Series(name, column.array.__arrow_array__(), pl.String)
     values = column.to_numpy() if hasattr(column, "to_numpy") else column
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
     try:
@@ -84,6 +89,10 @@ def _to_series(name: str, column: Any, source: str) -> pl.Series:
         if kind in PLAIN_KINDS:
             return pl.Series(name, values, strict=True)
         return _convert_objects(name, _replace_missing(column, values))
+    except UnicodeEncodeError:
+        for value in values:
+            refuse_half_characters(str(value), f"column {name!r} of {source}")
+        raise
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         raise TypeError(
             f"column {name!r} of {source} holds values of different types: {str(error).splitlines()[0]}"
@@ -94,8 +103,11 @@ def _replace_missing(column: Any, values: Any) -> list[Any]:
     """Return values with None for each missing one: pandas has several missing values, polars knows only None."""
     if not hasattr(column, "isna"):
         return list(values)
+    missing = column.isna()
+    if not missing.any():
+        return list(values)
     replaced = []
-    for value, is_missing in zip(values, column.isna(), strict=True):
+    for value, is_missing in zip(values, missing.tolist(), strict=True):
         replaced.append(None if is_missing else value)
     return replaced
 

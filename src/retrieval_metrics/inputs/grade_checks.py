@@ -45,7 +45,18 @@ def as_grade_column(
         for grade, document, owner in zip(grades, documents, owners.tolist(), strict=True):
             if not isinstance(grade, Real):
                 _refuse_grade(grade, document, queries[owner])
-    return require_finite_grades(np.fromiter(grades, np.float64, len(grades)), documents, owners, queries)
+    try:
+        column = np.fromiter(grades, np.float64, len(grades))
+    except OverflowError:
+        for grade, document, owner in zip(grades, documents, owners.tolist(), strict=True):
+            if isinstance(grade, int) and abs(grade) > MAX_GRADE_VALUE:
+                # Not the number itself, which may have thousands of digits.
+                raise ValueError(
+                    f"the grade of document {document!r} for query {queries[owner]!r} must be finite and at most "
+                    f"2**53, got an integer of {grade.bit_length()} bits"
+                ) from None
+        raise
+    return require_finite_grades(column, documents, owners, queries)
 
 
 def _refuse_grade(grade: Any, document: Relevant, query: QueryId) -> NoReturn:

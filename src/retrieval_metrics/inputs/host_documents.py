@@ -147,9 +147,6 @@ metadata={'file_path': 'with.md'}, tokens=None)
         return None
     if not metadata and not TYPE_KEYS.isdisjoint(value) and is_content_block(value):
         return None
-    id_ = document.id
-    if id_ is not None and not isinstance(id_, (str, int)):
-        id_ = str(id_)
     source = _find_first(metadata, SOURCE_KEYS) if metadata else None
     if source is None and isinstance(document.address, str):
         source = document.address
@@ -157,13 +154,24 @@ metadata={'file_path': 'with.md'}, tokens=None)
     if document.text is None or not isinstance(start, int) or start < 0:  # a splitter writes -1 where it finds nothing
         start = None
     return Retrieved(
-        id_,
+        _read_id(document.id),
         document.text,
         None if source is None else str(source),
         start,
         metadata=metadata or None,
         offsets_unverified=True,
     )
+
+
+def _read_id(document_id: Any) -> str | int | None:
+    """Return the id of a document; None for an empty one, which hosts write for what has none."""
+    if isinstance(document_id, str):
+        return document_id if document_id.strip() else None
+    if document_id is None or isinstance(document_id, int):
+        return document_id
+    if isinstance(document_id, float) and document_id.is_integer():
+        return str(int(document_id))  # a frame turns whole numbers into floats where one is missing
+    return str(document_id)
 
 
 def _unwrap(value: dict[str, Any]) -> dict[str, Any]:
@@ -202,7 +210,10 @@ def is_content_block(value: dict[str, Any]) -> bool:
 
 def _as_dict(metadata: Any) -> dict[str, Any]:
     if isinstance(metadata, str) and metadata.startswith("{"):  # OpenInference writes it as JSON
-        metadata = json.loads(metadata)
+        try:
+            metadata = json.loads(metadata)
+        except RecursionError:
+            raise ValueError("the metadata of a document is nested too deeply") from None
     return dict(metadata) if isinstance(metadata, Mapping) else {}
 
 

@@ -23,11 +23,15 @@ class Retrieved:
         start: Offset of its first character in the source, from 0.
         end: Offset after its last character; optional if there are a `text` and a `start`.
         score: The retriever's score. It is not used: rankings of Retrieved are in list order.
-        metadata: Anything else, by name; ignored by the hash.
+        metadata: Anything else, by name; copied, and ignored by the hash.
         tokens: How many tokens it has, for cut-offs such as `recall@800tokens`.
         offsets_unverified: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a
             section, a page or an earlier form of the text, so they count only where the text of the source, or the
             quote beside a span, confirms them.
+        copies: Other items of the same document, which `fuse` keeps; quotes, texts, spans and metadata are looked for
+            in them as well, and they take no rank.
+        contains: The ids of the chunks that it contains, if it is the parent that a retriever returned in their place.
+            A judged one counts as found at its rank.
 
     Raises:
         TypeError: If the text is not a str, or an offset is not an int.
@@ -47,8 +51,13 @@ class Retrieved:
     metadata: Mapping[str, Any] | None = field(default=None, hash=False)
     tokens: int | None = None
     offsets_unverified: bool = field(default=False, repr=False, compare=False, kw_only=True)
+    copies: tuple[Retrieved, ...] = field(default=(), repr=False, compare=False, kw_only=True)
+    contains: tuple[DocumentId, ...] = field(default=(), repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        if self.metadata is not None:
+            # A copy, because a caller may use one dict for one result after another.
+            object.__setattr__(self, "metadata", dict(self.metadata))
         if self.text is not None and not isinstance(self.text, str):
             raise TypeError(
                 f"the text of retrieved item {self.id!r} must be a str or None, got {type(self.text).__name__}"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.judgments import NESTED_TYPES, sort_entries
+from retrieval_metrics.inputs.judgment_shapes import NESTED_TYPES, require_no_bare_value
+from retrieval_metrics.inputs.judgments import sort_entries
 from retrieval_metrics.inputs.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -52,9 +53,17 @@ def to_json_value(value: Any, where: str) -> Any:
 
 def encode_item(item: Retrieved, where: str) -> dict[str, Any]:
     """Return a retrieved item as an object that leaves out unknown values."""
-    entry = {}
+    entry: dict[str, Any] = {}
     for name in ITEM_FIELDS:
         value = getattr(item, name)
+        if name == "copies":
+            if item.copies:
+                entry[name] = [encode_item(copy, where) for copy in item.copies]
+            continue
+        if name == "contains":
+            if item.contains:
+                entry[name] = list(map(encode_id, item.contains))
+            continue
         if name == "offsets_unverified" and not (value and item.start is not None):
             continue
         if value is not None or name == "id":
@@ -71,8 +80,15 @@ def decode_item(entry: Mapping[str, Any], where: str) -> Retrieved:
         raise ValueError(f"{where}: a retrieved item needs an id, text, a whole number or null, got {entry!r}")
     if not isinstance(entry.get("metadata", {}), dict):
         raise ValueError(f"{where}: the metadata of an item must be an object, got {entry['metadata']!r}")
+    if not isinstance(entry.get("copies", []), list):
+        raise ValueError(f"{where}: the copies of an item must be a list, got {entry['copies']!r}")
+    if not isinstance(entry.get("contains", []), list):
+        raise ValueError(f"{where}: what an item contains must be a list of ids, got {entry['contains']!r}")
+    fields_of_item = dict(entry)
+    fields_of_item["contains"] = tuple(entry.get("contains", ()))
+    fields_of_item["copies"] = tuple(decode_item(copy, where) for copy in entry.get("copies", ()))
     try:
-        return Retrieved(**entry)
+        return Retrieved(**fields_of_item)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from error
 
@@ -172,7 +188,13 @@ def encode_id(query_or_document: QueryId) -> str | int:
 
 
 def encode_judgments(judgments: Any, where: str) -> Any:
-    """Return the judgments of a query, in any shape, as JSON: ids or objects, with or without grades, or groups."""
+    """Return the judgments of a query, in any shape, as JSON: ids or objects, with or without grades, or groups.
+
+    Raises:
+        TypeError: If they are a bare string or piece.
+        ValueError: If JSON cannot hold something.
+    """
+    require_no_bare_value(judgments, where)
     if isinstance(judgments, Mapping):
         grades = {judged: to_json_value(grade, where) for judged, grade in judgments.items()}
         if all(isinstance(judged, str) for judged in grades):

@@ -7,7 +7,12 @@ from itertools import accumulate, chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.inputs.items import Piece
+from retrieval_metrics.inputs.judgment_shapes import (
+    NESTED_TYPES,
+    require_groups,
+    require_no_bare_value,
+    require_no_pairs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,8 +21,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import QrelsMapping, Relevant
 
     Grades = Mapping[Relevant, float]
-
-NESTED_TYPES = (list, tuple, set, frozenset, Mapping)
 
 
 class GroupColumns(NamedTuple):
@@ -62,6 +65,7 @@ def read_judgments(qrels: QrelsMapping) -> JudgmentColumns:
         else:
             judgments_of_queries.append(_read_query(judgments, query))
     if list in set(map(type, judgments_of_queries)):
+        require_no_pairs(qrels)
         return _read_groups(judgments_of_queries)
     grades_of_queries: list[Grades] = judgments_of_queries
     documents = list(chain.from_iterable(grades_of_queries))
@@ -101,11 +105,7 @@ def _list_groups(judgments: Grades | list[Grades]) -> list[Any]:
 
 def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
     """Return the judgments of a query as grades by document, or as a list of these if they are groups."""
-    if isinstance(judgments, (str, bytes, Piece)):
-        type_name = type(judgments).__name__ if isinstance(judgments, Piece) else "string"
-        raise TypeError(
-            f"the judgments of query {query!r} are the bare {type_name} {judgments!r}; write a list: [{judgments!r}]"
-        )
+    require_no_bare_value(judgments, f"query {query!r}")
     if isinstance(judgments, Mapping):
         return judgments
     if not isinstance(judgments, NESTED_TYPES):
@@ -115,9 +115,14 @@ def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
                 f"of groups, got {type(judgments).__name__}"
             )
         judgments = judgments.tolist()
+    if set(map(type, judgments)) == {str}:  # much cheaper than asking each entry for what it is
+        if isinstance(judgments, (set, frozenset)):
+            judgments = sorted(judgments)
+        return dict.fromkeys(judgments, 1.0)
     if isinstance(judgments, (set, frozenset)):
         judgments = sort_entries(judgments)
     if any(isinstance(entry, NESTED_TYPES) for entry in judgments):
+        require_groups(judgments, f"query {query!r}")
         return [_read_group(group, number, query) for number, group in enumerate(judgments, start=1)]
     return dict.fromkeys(judgments, 1.0)
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 # What precedes the name of a value of the metadata in `match="metadata:page"`.
 METADATA_PREFIX = "metadata:"
+# The option that compares the name of a file, without its folders.
+FILE_NAME = "filename"
+# Where frameworks keep the path or the name of the file that an item comes from, the first that is present.
+FILE_NAME_KEYS = ("source", "file_path", "file_name", "filename", "path")
 
 
 class KeyedMatching(Protocol):
@@ -34,10 +38,34 @@ def get_match_key(match: str | Key | KeyedMatching) -> Key:
         return lambda item: item.id
     if by == "source":
         return lambda item: item.value("source")
+    if by == FILE_NAME:
+        return get_file_name
     if isinstance(by, str) and by.startswith(METADATA_PREFIX) and by != METADATA_PREFIX:
         name = by.removeprefix(METADATA_PREFIX)
         return lambda item: item.value(name)
-    raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {by!r}{_match_hint(by)}")
+    raise ValueError(
+        f"match must be 'id', 'source', 'filename', 'metadata:<name>' or a callable, got {by!r}{_match_hint(by)}"
+    )
+
+
+def get_file_name(item: Retrieved) -> str | None:
+    r"""Return the last part of the path that an item comes from: its source, or the path or name in its metadata.
+
+    Example:
+        >>> from retrieval_metrics.inputs.items import Retrieved
+        >>> get_file_name(Retrieved("c1", source="C:\\docs\\guide.md")), get_file_name(Retrieved("c2"))
+        ('guide.md', None)
+    """
+    for key in FILE_NAME_KEYS:
+        path = item.value(key)
+        if isinstance(path, str) and path.strip():
+            return last_part(path)
+    return None
+
+
+def last_part(path: str) -> str:
+    """Return the last part of a path with either slash; a slash at its end does not count."""
+    return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
 
 
 def _match_hint(by: Any) -> str:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.validation import common_id_type
+from retrieval_metrics.inputs.allowances import parse_allowances
 from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES
 from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE, as_grade_column, require_finite_grades
+from retrieval_metrics.inputs.id_checks import require_valid_ids
 from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
 from retrieval_metrics.inputs.items import Piece, Retrieved
 from retrieval_metrics.inputs.judgments import read_judgments
@@ -68,7 +70,7 @@ class Qrels:
     texts: Mapping[Any, str] = MappingProxyType({})
     relevant_from: float | None = None
 
-    def __init__(self, qrels: QuestionsOrQrels) -> None:
+    def __init__(self, qrels: QuestionsOrQrels, *, allow: str | Collection[str] = ()) -> None:
         """Read `{query: judgments}`, or the judgments of an `EvaluationSet` with the texts of its questions.
 
         Args:
@@ -76,11 +78,14 @@ class Qrels:
                 (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A grade below 0 is forbidden: it must
                 not come back. A `Quote`, `Text`, `Span` or `Metadata` can stand in for an id. A document repeated in a
                 list or in a group counts once. The mapping is not changed.
+            allow: `"blanks"` accepts ids that begin or end with a blank.
 
         Raises:
-            TypeError: If it is not a mapping, an id is neither str nor int, judgments are a bare string, flat and
-                nested judgments are mixed, or a grade is not a number.
-            ValueError: If there are no queries, a group is empty, or a grade is NaN, infinite or beyond 2**53.
+            TypeError: If it is not a mapping, an id is neither str nor int, judgments are a bare string, pairs of
+                ids and grades, or rows, flat and nested judgments are mixed, or a grade is not a number.
+            ValueError: If there are no queries, a group is empty, a grade is NaN, infinite or beyond 2**53, or an id is
+                empty or blank, begins or ends with a blank, holds a control character or a list that was written as
+                text.
         """
         if isinstance(qrels, (Questions, Qrels)):
             self._share_columns(qrels)
@@ -91,6 +96,22 @@ class Qrels:
             raise TypeError(f"qrels must map each query id to its judgments, got {type(qrels).__name__}{hint}")
         if not qrels:
             raise ValueError("the qrels are empty: there is no judged query to evaluate")
+        self._read(qrels)
+        self._require_valid_ids(parse_allowances(allow))
+
+    @classmethod
+    def unchecked(cls, qrels: Questions | QrelsMapping) -> Qrels:
+        """Read judgments whose ids were checked before, or must not be, as in the drop-in for pytrec_eval."""
+        read_qrels = cls.__new__(cls)
+        if isinstance(qrels, Questions):
+            cls._read(read_qrels, qrels.qrels)
+            read_qrels.provenance = qrels.provenance
+            read_qrels.texts = qrels.queries
+        else:
+            cls._read(read_qrels, qrels)
+        return read_qrels
+
+    def _read(self, qrels: QrelsMapping) -> None:
         if isinstance(qrels, GradedByRubric):
             self.relevant_from = qrels.relevant_from
         columns = read_judgments(qrels)
@@ -124,6 +145,18 @@ class Qrels:
         self.document_kind = common_id_type(types - piece_types, "document ids in the qrels")
         self.has_pieces = bool(piece_types)
         self.document_query = np.repeat(np.arange(len(queries)), np.diff(np.array(bounds)))
+
+    def _require_valid_ids(self, allow: Collection[str]) -> None:
+        if self.document_kind is str:
+            require_valid_ids(self.documents, self._name_document, allow=allow)
+        for query in self.queries:
+            # The text of a question can be its id, so only one that says nothing is refused.
+            if isinstance(query, str) and not query.strip():
+                raise ValueError(f"the qrels hold the query id {query!r}, which is blank; give each query its own id")
+
+    def _name_document(self, position: int) -> str:
+        query = self.queries[int(self.document_query[position])]
+        return f"document {self.documents[position]!r} judged for query {query!r}"
 
     @classmethod
     def from_batch(cls, batch: Batch) -> Qrels:
@@ -273,7 +306,7 @@ class Qrels:
 
     def _with_judgments(self, judgments: QrelsMapping) -> Qrels:
         """Return qrels with other judgments and the same texts, provenance and rubric."""
-        qrels = Qrels(judgments)
+        qrels = Qrels.unchecked(judgments)
         qrels.provenance = self.provenance
         qrels.texts = self.texts
         qrels.relevant_from = self.relevant_from

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from retrieval_metrics.inputs.conversations import read_messages
+from retrieval_metrics.inputs.judgment_shapes import require_no_bare_value
+from retrieval_metrics.inputs.kept_judgments import copy_qrels
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Questions:
     """The data of an evaluation set: the questions, their judgments and answers, and where they come from.
+
+    Mappings and lists are copied, so that later changes of the caller's do not reach it.
 
     Attributes:
         queries: The text of each query, by query id.
@@ -40,9 +44,15 @@ class Questions:
     conversation: Mapping[Any, Sequence[Message]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in ("queries", "provenance", "answers"):
+            object.__setattr__(self, name, dict(getattr(self, name)))
+        object.__setattr__(self, "qrels", copy_qrels(self.qrels))
         for query, text in self.queries.items():
             if not isinstance(text, str):
                 raise TypeError(f"the text of query {query!r} must be a str, got {text!r}")
+        if isinstance(self.qrels, Mapping):  # judgments in columns were read before
+            for query, judgments in self.qrels.items():
+                require_no_bare_value(judgments, f"query {query!r}")
         if not (self.answers or self.conversation):
             return
         self._require_texts(self.answers, "an answer")

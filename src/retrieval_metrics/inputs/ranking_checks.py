@@ -62,6 +62,18 @@ def _require_ids_or_items(element: Any, query: QueryId) -> None:
     )
 
 
+def is_missing_id(item_id: Any) -> bool:
+    """Return whether an item has no id, or an empty one, as hosts write a missing id or source."""
+    return item_id is None or item_id == ""
+
+
+def refuse_empty_id(query: QueryId) -> NoReturn:
+    """Raise because a ranking holds an empty id."""
+    raise ValueError(
+        f"the ranking of query {query!r} holds an empty id, ''; give each document an id, or leave out what is none"
+    )
+
+
 def is_list_of_ids(element: Sequence[Any]) -> bool:
     """Return whether an element of a ranking is a list of ids, and not a pair of id and score."""
     return len(element) != PAIR_LENGTH or all(isinstance(part, str) for part in element)

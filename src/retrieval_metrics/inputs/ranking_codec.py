@@ -6,6 +6,7 @@ import builtins
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics._internal.redaction import redact_secrets
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.json_codec import decode_item, encode_item, to_json_value
 from retrieval_metrics.inputs.ranking_checks import as_list
@@ -60,7 +61,7 @@ def decode_ranking(entry: Mapping[str, Any], texts: list[str] | None = None) -> 
     return dict(zip(entry["documents"], entry["scores"], strict=True))
 
 
-def encode_stages(stages: Mapping[str, Any], ranking: Any, query: QueryId) -> dict[str, Any]:
+def encode_stages(stages: StageRankings, ranking: Any, query: QueryId) -> dict[str, Any]:
     """Return the stages of a question as JSON.
 
     A stage that was not reached is null, and a stage whose ranking is that of the run is true.
@@ -73,12 +74,16 @@ def encode_stages(stages: Mapping[str, Any], ranking: Any, query: QueryId) -> di
             encoded[name] = True
         else:
             encoded[name] = encode_ranking(stage_ranking, query)
-    return {"stages": encoded} if encoded else {}
+    if not encoded:
+        return {}
+    if stages.takes_documents:
+        return {"stages": encoded, "takes_documents": stages.takes_documents}
+    return {"stages": encoded}
 
 
 def decode_stages(entry: Mapping[str, Any], ranking: Any) -> StageRankings:
     """Return the stages that `encode_stages` was given."""
-    stages = StageRankings()
+    stages = StageRankings(takes_documents=entry.get("takes_documents"))
     for name, encoded in entry.get("stages", {}).items():
         if encoded is True:
             stages[name] = ranking
@@ -90,10 +95,10 @@ def decode_stages(entry: Mapping[str, Any], ranking: Any) -> StageRankings:
 
 
 def encode_error(error: Exception) -> dict[str, str]:
-    """Return the failure of a retriever as the name of the exception and its message."""
+    """Return the failure of a retriever as the name of the exception and its message, without secrets."""
     has_message = len(error.args) == 1 and isinstance(error.args[0], str)
     message = error.args[0] if has_message else str(error)
-    return {"error": type(error).__name__, "message": message}
+    return {"error": type(error).__name__, "message": redact_secrets(message)}
 
 
 def decode_error(entry: Mapping[str, str]) -> Exception:

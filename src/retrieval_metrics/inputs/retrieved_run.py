@@ -5,11 +5,12 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.inputs.run import load_into_memory
-from retrieval_metrics.inputs.stage_rankings import with_final_stage
+from retrieval_metrics.inputs.stage_rankings import declare_sources, with_final_stage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import Ranking
@@ -51,6 +52,9 @@ class RetrievedRun(dict[Any, Any]):
             is what cut-offs such as `recall@3calls` count; empty for a retriever.
         stages: The run after each stage of the retriever, by name and in order; the last one is this run. A question
             that did not reach a stage is not in its run. Empty if the stages are unknown.
+        takes_documents: By stage whether it was given documents; one that was not is a source, which searches for
+            itself and loses nothing. LangChain, LlamaIndex and Haystack record it, and `sources=["bm25", "dense"]`
+            states it. A stage is absent if it is unknown; the rankings then decide, see `Stages.sources`.
 
     Example:
         >>> run = RetrievedRun({"q1": ["d7"], "q2": []}, {"q2": TimeoutError("too slow")}, {"q1": 0.02, "q2": 5.0})
@@ -69,6 +73,8 @@ class RetrievedRun(dict[Any, Any]):
         *,
         calls: Mapping[QueryId, Sequence[int]] | None = None,
         stages: Mapping[str, Mapping[Any, Ranking]] | None = None,
+        sources: Collection[str] | None = None,
+        takes_documents: Mapping[str, bool] | None = None,
     ) -> None:
         super().__init__(load_into_memory(rankings))
         self.errors: dict[QueryId, Exception] = dict(errors or {})
@@ -76,6 +82,20 @@ class RetrievedRun(dict[Any, Any]):
         self.calls: dict[QueryId, Sequence[int]] = dict(calls or {})
         loaded_stages = {name: load_into_memory(run) for name, run in (stages or {}).items()}
         self.stages: dict[str, Mapping[Any, Any]] = with_final_stage(loaded_stages, self, self.errors)
+        self.takes_documents: dict[str, bool] = dict(takes_documents or {})
+        if sources is not None:
+            self.takes_documents = declare_sources(self.stages, sources)
+
+    def with_rankings(self, rankings: Mapping[Any, Any], stages: Mapping[str, Mapping[Any, Any]]) -> RetrievedRun:
+        """Return a run of the same class with other rankings; the stage with these very rankings is the run itself."""
+        run = type(self).__new__(type(self))
+        vars(run).update(vars(self))
+        dict.update(run, rankings)
+        run.errors = dict(self.errors)
+        run.seconds = dict(self.seconds)
+        run.calls = {query: tuple(numbers) for query, numbers in self.calls.items()}
+        run.stages = {name: run if stage is rankings else stage for name, stage in stages.items()}
+        return run
 
     def __repr__(self) -> str:
         stage_names = f"; {', '.join(self.stages)}" if self.stages else ""
@@ -92,7 +112,7 @@ class RetrievedRun(dict[Any, Any]):
             query, error = next(iter(self.errors.items()))
             raise ValueError(
                 f"there is nothing to evaluate: the retriever failed for every query, {len(self.errors)} of "
-                f"{len(self)}; the first, {query!r}: {type(error).__name__}: {error}"
+                f"{len(self)}; the first, {query!r}: {describe_error(error)}"
             ) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -101,7 +121,7 @@ class RetrievedRun(dict[Any, Any]):
         stages: dict[str, Mapping[Any, Any]] = {}
         for name, run in self.stages.items():
             stages[name] = rankings if run is self else run  # the last stage is this run, which would pickle itself
-        return _restore, (type(self), rankings, errors, self.seconds, self.calls, stages)
+        return _restore, (type(self), rankings, errors, self.seconds, self.calls, stages, self.takes_documents)
 
 
 def _restore(
@@ -111,9 +131,10 @@ def _restore(
     seconds: Mapping[QueryId, float],
     calls: Mapping[QueryId, Sequence[int]],
     stages: Mapping[str, Mapping[Any, Ranking]],
+    takes_documents: Mapping[str, bool],
 ) -> RetrievedRun:
     """Create the run that was pickled; pickle passes arguments by position only."""
-    return run_class(rankings, errors, seconds, calls=calls, stages=stages)
+    return run_class(rankings, errors, seconds, calls=calls, stages=stages, takes_documents=takes_documents)
 
 
 def _make_picklable(error: Exception) -> Exception:
@@ -121,5 +142,5 @@ def _make_picklable(error: Exception) -> Exception:
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  (made in the line itself)
     except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
+        return RuntimeError(describe_error(error))
     return error

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics._internal.patterns import lazy_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,7 +29,7 @@ UNSPACED_SCRIPTS = (
     "\U00020000-\U0003ffff"
 )
 # A word; in scripts without spaces between words, every letter counts as a word.
-WORD_PATTERN = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\s{UNSPACED_SCRIPTS}]+")
+WORD_PATTERN = lazy_pattern(rf"[{UNSPACED_SCRIPTS}]|[^\s{UNSPACED_SCRIPTS}]+")
 
 # From this code point on, no character is white space.
 FIRST_CODE_WITHOUT_SPACE = 0x3001

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import Ranking, Retrieved
@@ -29,7 +29,19 @@ class StageRankings(dict[str, Any]):
     """The ranking that a retriever had for one question after each stage, by name and in order; None if not reached.
 
     The last ranking is the answer. A plain function may return a plain mapping of this shape.
+
+    Attributes:
+        takes_documents: By stage whether its input held documents, so that it is no source. A stage whose input is
+            unknown is absent.
     """
+
+    def __init__(
+        self,
+        rankings: Mapping[str, Any] | Iterable[tuple[str, Any]] = (),
+        takes_documents: Mapping[str, bool] | None = None,
+    ) -> None:
+        super().__init__(rankings)
+        self.takes_documents: dict[str, bool] = dict(takes_documents or {})
 
     @property
     def answer(self) -> Ranking | None:
@@ -41,12 +53,20 @@ class StageRankings(dict[str, Any]):
         return None
 
     @classmethod
-    def from_spans(cls, spans: Iterable[tuple[str, str | None, str, Sequence[Retrieved] | None]]) -> StageRankings:
+    def from_spans(
+        cls,
+        spans: Iterable[tuple[str, str | None, str, Sequence[Retrieved] | None]],
+        takes_documents: Mapping[str, bool] | None = None,
+    ) -> StageRankings:
         """Return the stages of nested calls in the order of their starts: (id, parent, name, what it returned).
 
         A call follows the calls inside it. Calls beside one another are in the order in which they began, whichever
         ended first, so a repeated name has the same number for every question. A call that returned no items is not a
-        stage, but the calls inside it may be.
+        stage, but the calls inside it may be. A stage with stages inside takes documents: theirs.
+
+        Args:
+            spans: The calls.
+            takes_documents: By id of a call whether it was given documents; a call of which that is unknown is absent.
         """
         calls = [_Call(*span) for span in spans]
         call_ids = {call.id for call in calls}
@@ -58,9 +78,17 @@ class StageRankings(dict[str, Any]):
 
         def add_inside(parent: str | None) -> None:
             for call in children.get(parent, ()):
+                n_before = len(stages)
                 add_inside(call.id)
-                if call.items is not None:
-                    stages[numbered(call.name, stages)] = call.items
+                if call.items is None:
+                    continue
+                name = numbered(call.name, stages)
+                has_stages_inside = len(stages) > n_before
+                if has_stages_inside:
+                    stages.takes_documents[name] = True
+                elif takes_documents is not None and call.id in takes_documents:
+                    stages.takes_documents[name] = takes_documents[call.id]
+                stages[name] = call.items
 
         add_inside(None)
         return stages
@@ -124,6 +152,33 @@ def stages_to_runs(
             if ranking is not None:
                 runs[name][query] = ranking
     return runs
+
+
+def merge_stage_inputs(stages_by_query: Mapping[Any, StageRankings]) -> dict[str, bool]:
+    """Return by stage whether its input held documents for any question; a stage is absent if that is unknown."""
+    takes_documents: dict[str, bool] = {}
+    for stages in stages_by_query.values():
+        for name, has_documents in stages.takes_documents.items():
+            takes_documents[name] = takes_documents.get(name, False) or has_documents
+    return takes_documents
+
+
+def declare_sources(stage_names: Collection[str], sources: Collection[str]) -> dict[str, bool]:
+    """Return by stage whether it takes documents, as all stages do that `sources` does not name.
+
+    Raises:
+        TypeError: If `sources` is a text.
+        ValueError: If it names no stage, or a name that is none.
+    """
+    listed_names = ", ".join(map(repr, stage_names))
+    if isinstance(sources, str):
+        raise TypeError(f"sources must be a list of names, got {sources!r}; write sources=[{sources!r}]")
+    if not sources:
+        raise ValueError(f"sources must name at least one of the stages {listed_names}, got {sources!r}")
+    for name in sources:
+        if name not in stage_names:
+            raise ValueError(f"sources names {name!r}, which is no stage; the stages are {listed_names or 'unknown'}")
+    return {name: name not in sources for name in stage_names}
 
 
 def _merge_orders(orders: Iterable[Iterable[str]]) -> list[str]:

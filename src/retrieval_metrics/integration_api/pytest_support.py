@@ -1,6 +1,6 @@
 """For integrations that test new evaluations against those that they saved in files."""
 
-from retrieval_metrics.evaluation.data_warnings import find_data_warnings
+from retrieval_metrics.evaluation.data_warnings import find_data_warnings, find_near_misses_note
 from retrieval_metrics.evaluation.mean_limits import check_ceiling
 from retrieval_metrics.evaluation.score_fingerprints import questions_fingerprint
 from retrieval_metrics.evaluation.useful_bounds import require_useful_bound
@@ -10,6 +10,7 @@ from retrieval_metrics.statistics.difference_intervals import min_significant_un
 __all__ = [
     "check_ceiling",
     "find_data_warnings",
+    "find_near_misses_note",
     "min_significant_units",
     "questions_fingerprint",
     "require_useful_bound",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.files.saved_records import register_record
+from retrieval_metrics.files.record_classes import register_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -78,7 +78,9 @@ class CoveredCharacters:
         queries_with_texts = pieces_by_query(self._qrels, Text)
         lengths = np.zeros(len(self._qrels))
         for query, query_id in enumerate(self._qrels.queries):
-            items = self._rankings.get(query_id, ())[: self._find_depth(query, k)]
+            items: list[Retrieved] = []
+            for item in self._rankings.get(query_id, ())[: self._find_depth(query, k)]:
+                items += (item, *item.copies)
             if query in queries_with_texts:
                 lengths[query] = sum(_count_word_characters(item) for item in items)
             else:

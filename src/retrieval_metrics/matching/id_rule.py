@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 class IdRule:
-    """Finds ids that are judged alongside pieces; the first item with an id satisfies it."""
+    """Finds ids that are judged alongside pieces; the first item that has an id, or contains it, satisfies it."""
 
     def __init__(self, qrels: Qrels, matching: Matching) -> None:
         self._qrels = qrels
         self._key = matching.key
+        self._finds_contained = matching.by == "id"
         # By query: the position in `Qrels.documents` of each judged id.
         self._position_by_id: dict[int, dict[Any, int]] = {}
         for query, ids in pieces_by_query(qrels, (str, Integral)).items():
@@ -36,8 +37,11 @@ class IdRule:
         keys = [self._key(item) for _, item in ranking]
         id_type = common_id_type({type(key) for key in keys} - {type(None)}, "document ids in the run")
         require_same_id_type(self._qrels.document_kind, "document ids in the qrels", id_type, "those in the run")
-        for (rank, _), key in zip(ranking, keys, strict=True):
-            piece_position = missing.pop(key, None)
-            if piece_position is not None:
+        for (rank, item), key in zip(ranking, keys, strict=True):
+            ids = (key, *item.contains) if self._finds_contained else (key,)
+            for document_id in ids:
+                piece_position = missing.pop(document_id, None)
+                if piece_position is None:
+                    continue
                 hits.add_satisfied(piece_position, rank)
                 hits.add_overlapping(piece_position, rank)

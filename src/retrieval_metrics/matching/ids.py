@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from itertools import compress
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
-from retrieval_metrics.inputs.ranking_checks import as_list, require_finite_scores
+from retrieval_metrics.inputs.kept_rankings import MAX_COPIED_SCORES
+from retrieval_metrics.inputs.ranking_checks import as_list, refuse_empty_id, require_finite_scores
 from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_ranking
 from retrieval_metrics.matching.judged_columns import Duplicates, Items
 from retrieval_metrics.matching.judged_run import JudgedRun
+from retrieval_metrics.matching.read_scores import ReadScores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +38,12 @@ MAX_EXACT_INTEGER = 2.0**53
 
 # The number of scores from which numpy sorts them faster than Python.
 MIN_SCORES_FOR_NUMPY = 64
+
+# The length of a list from which it is searched for the judged documents, instead of these in a dict of the list.
+MIN_LENGTH_FOR_SET = 256
+
+# The number of judged documents from which a loop in C finds those in a ranking faster, in spite of its start.
+MIN_JUDGED_FOR_C_LOOP = 16
 
 # How many of the first scores are compared to guess whether a ranking is stored best first.
 N_PROBED_SCORES = 8
@@ -52,6 +61,8 @@ def judge_by_id(qrels: Qrels, run: RunMapping, order: ScoreOrder, lengths: Lengt
             continue
         if type(ranking) is dict or isinstance(ranking, Mapping):  # checking for dict first is much cheaper
             if ranking:
+                if "" in ranking and not order.single_precision:  # the drop-in takes what pytrec_eval takes
+                    refuse_empty_id(query)
                 id_types.add(type(next(iter(ranking))))
                 finder.find_in_scores(index, ranking)
                 n_retrieved[index] = len(ranking)
@@ -62,7 +73,14 @@ def judge_by_id(qrels: Qrels, run: RunMapping, order: ScoreOrder, lengths: Lengt
                 n_retrieved[index] = len(document_ids)
                 finder.find_in_list(index, document_ids)
     _require_matching_id_types(qrels, id_types)
-    return JudgedRun(qrels, finder.items(qrels), np.array(n_retrieved), finder.duplicates(), lengths=lengths)
+    return JudgedRun(
+        qrels,
+        finder.items(qrels),
+        np.array(n_retrieved),
+        finder.duplicates(),
+        lengths=lengths,
+        read_scores=finder.read_scores,
+    )
 
 
 def _require_matching_id_types(qrels: Qrels, id_types: set[type]) -> None:
@@ -94,6 +112,7 @@ class IdFinder:
         bounds: Where the documents of each query begin in `documents`, and the end of the last.
         positions: The position in `documents` of each judged document that was retrieved.
         n_above: How many documents are ranked above each of these.
+        read_scores: What was read of the mappings that are too long to copy.
     """
 
     def __init__(
@@ -107,6 +126,7 @@ class IdFinder:
         self._breaks_ties_by_id = order.ties != "input"
         self._single_precision = order.single_precision
         self._tie_by_index: dict[int, _Tie] = {}  # by index in `positions`
+        self.read_scores = ReadScores(documents)
         # The position of the query, the rank, and the position of the document, or -1 if it is not judged.
         self._duplicates: list[tuple[int, int, int]] = []
 
@@ -117,24 +137,25 @@ class IdFinder:
         self.bounds = 0, len(documents)
         self.positions = []
         self.n_above = []
+        self.read_scores = ReadScores(documents)
 
     def find_in_scores(self, index: int, ranking: Mapping[Any, float]) -> None:
         """Find the ranks of the judged documents of a query among scored ones, ordered as the `ScoreOrder` says."""
         start = self.bounds[index]
         end = self.bounds[index + 1]
-        get_score = ranking.get
-        positions = []
-        found_scores = []
-        for position, document in enumerate(self.documents[start:end], start):
-            score = get_score(document)
-            if score is not None:
-                positions.append(position)
-                found_scores.append(score)
+        documents = self.documents[start:end]
+        if end - start > MIN_JUDGED_FOR_C_LOOP:
+            positions = list(compress(range(start, end), map(ranking.__contains__, documents)))
+        else:
+            positions = [position for position, document in enumerate(documents, start) if document in ranking]
         scores = list(ranking.values())
+        found_scores = [ranking[documents[position - start]] for position in positions]
         try:
             # The sum is finite only if every score is, and summing is one pass in C.
             total = sum(scores)
             has_finite_sum = isfinite(total)
+            if len(scores) > MAX_COPIED_SCORES and type(ranking) is dict:
+                self.read_scores.add(index, ranking, total, positions, found_scores)
         except (TypeError, OverflowError):
             has_finite_sum = False
         if not has_finite_sum:
@@ -181,16 +202,25 @@ class IdFinder:
 
     def find_in_list(self, index: int, ranking: Sequence[DocumentId]) -> None:
         """Find the first rank of each judged document of a query in a list of ids, best first."""
+        start = self.bounds[index]
+        end = self.bounds[index + 1]
         n_retrieved = len(ranking)
         try:
+            if n_retrieved > MIN_LENGTH_FOR_SET:
+                distinct_ids = set(ranking)
+                if len(distinct_ids) == n_retrieved:
+                    if "" in distinct_ids:
+                        refuse_empty_id(self.queries[index])
+                    self._find_in_long_list(start, end, ranking)
+                    return
             first_index: dict[Any, int] = dict(zip(reversed(ranking), range(n_retrieved - 1, -1, -1), strict=True))
         except TypeError as error:
             query = self.queries[index]
             raise TypeError(
                 f"the ranking of query {query!r} holds something that is not a document id: {error}"
             ) from error
-        start = self.bounds[index]
-        end = self.bounds[index + 1]
+        if "" in first_index:
+            refuse_empty_id(self.queries[index])
         for position, document in enumerate(self.documents[start:end], start):
             n_above = first_index.get(document)
             if n_above is not None:
@@ -198,6 +228,13 @@ class IdFinder:
                 self.n_above.append(n_above)
         if n_retrieved > len(first_index):
             self._collect_duplicates(index, ranking, first_index)
+
+    def _find_in_long_list(self, start: int, end: int, ranking: Sequence[DocumentId]) -> None:
+        """Find the ranks of the judged documents in a list without duplicates; a dict of a long list takes longer."""
+        position_by_document = dict(zip(self.documents[start:end], range(start, end), strict=True))
+        ranks = list(compress(range(len(ranking)), map(position_by_document.__contains__, ranking)))
+        self.positions += [position_by_document[ranking[n_above]] for n_above in ranks]
+        self.n_above += ranks
 
     def _collect_duplicates(self, index: int, ranking: Sequence[DocumentId], first_index: Mapping[Any, int]) -> None:
         start = self.bounds[index]

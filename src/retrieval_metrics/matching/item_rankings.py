@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.ranking_checks import as_list
+from retrieval_metrics.inputs.ranking_checks import as_list, is_missing_id
 from retrieval_metrics.matching.budget import Lengths
 from retrieval_metrics.matching.covered_characters import CoveredCharacters
 from retrieval_metrics.matching.id_rule import IdRule
@@ -43,7 +43,8 @@ class PieceRule(Protocol):
 
         Args:
             query: The position of the query.
-            ranking: The items with their ranks, without those that repeat an earlier one.
+            ranking: The items with their ranks, without those that repeat an earlier one; the copies of an item follow
+                it at its rank.
             hits: What to record in.
         """
 
@@ -60,7 +61,7 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mappin
         rankings = {query: _keep_first(ids[query], items) for query, items in rankings.items()}
         ids = {query: list(dict.fromkeys(item_ids)) for query, item_ids in ids.items()}
     lengths = Lengths(qrels.queries, rankings, matching.count_tokens, calls)
-    if not qrels.has_pieces:
+    if not qrels.has_pieces and not (matching.by == "id" and _contain_judged_ids(qrels, rankings)):
         return judge_by_id(qrels, ids, TIES_AS_GIVEN, lengths)  # items are listed in rank order
     return _judge_pieces(qrels, rankings, matching, lengths)
 
@@ -99,11 +100,11 @@ def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]
     has_any_id = False
     for query, items in rankings.items():
         item_ids: list[Any] = [key(item) for item in items]
-        n_missing = sum(item_id is None for item_id in item_ids)
+        n_missing = sum(map(is_missing_id, item_ids))
         has_any_id = has_any_id or n_missing < len(item_ids)
         if n_missing:
             queries_without_id.append(query)
-            item_ids = [MissingId() if item_id is None else item_id for item_id in item_ids]
+            item_ids = [MissingId() if is_missing_id(item_id) else item_id for item_id in item_ids]
         ids[query] = item_ids
     if not queries_without_id:
         return ids
@@ -160,8 +161,9 @@ def _judge_pieces(qrels: Qrels, rankings: ItemsByQuery, matching: Matching, leng
             repeated_ranks = [rank for rank in range(1, len(items) + 1) if rank not in distinct_ranks]
             duplicate_queries += [position] * len(repeated_ranks)
             duplicate_ranks += repeated_ranks
+        passages = _with_copies(distinct)
         for rule in rules:
-            rule.find(position, distinct, hits)
+            rule.find(position, passages, hits)
     return JudgedRun(
         qrels,
         hits.items(),
@@ -182,11 +184,23 @@ def _judge_pieces(qrels: Qrels, rankings: ItemsByQuery, matching: Matching, leng
     )
 
 
+def _contain_judged_ids(qrels: Qrels, rankings: ItemsByQuery) -> bool:
+    """Return whether an item contains a judged chunk, so that one rank can hold several judged ids."""
+    for position, query in enumerate(qrels.queries):
+        contained: set[Any] = set()
+        for item in rankings.get(query, ()):
+            contained.update(item.contains)
+        if contained and not contained.isdisjoint(qrels.documents[qrels.bounds[position] : qrels.bounds[position + 1]]):
+            return True
+    return False
+
+
 def _find_sources(rankings: ItemsByQuery) -> set[str | None]:
     """Return the sources that the items name."""
     sources: set[str | None] = set()
     for items in rankings.values():
-        sources.update(item.source for item in items)
+        for item in items:
+            sources.update(copy.source for copy in (item, *item.copies))
     return sources
 
 
@@ -201,3 +215,14 @@ def _list_distinct(items: Sequence[Retrieved]) -> list[tuple[int, Retrieved]]:
             seen.add(passage)
             distinct.append((rank, item))
     return distinct
+
+
+def _with_copies(ranking: list[tuple[int, Retrieved]]) -> list[tuple[int, Retrieved]]:
+    """Return the items with their ranks, each followed by its copies."""
+    if not any(item.copies for _, item in ranking):
+        return ranking
+    passages = []
+    for rank, item in ranking:
+        passages.append((rank, item))
+        passages.extend((rank, copy) for copy in item.copies)
+    return passages

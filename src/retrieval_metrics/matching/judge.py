@@ -12,7 +12,6 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.budget import Lengths
 from retrieval_metrics.matching.ids import judge_by_id
-from retrieval_metrics.matching.item_rankings import judge_items
 from retrieval_metrics.matching.vectorised_ids import judge_by_column
 
 if TYPE_CHECKING:
@@ -75,6 +74,7 @@ def _join(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, orde
         lengths = Lengths(qrels.queries, {}, None, calls) if calls or first_ranking is None else None
         return judge_by_id(qrels, run, order, lengths)
     # Imported here because evaluating ids never needs it.
+    from retrieval_metrics.matching.item_rankings import judge_items
     from retrieval_metrics.matching.matching_options import as_matching
 
     return judge_items(qrels, run, as_matching(match), call_numbers(run))

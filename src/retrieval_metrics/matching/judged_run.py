@@ -37,6 +37,8 @@ if TYPE_CHECKING:
         SettledRows,
         Unlocated,
     )
+    from retrieval_metrics.matching.near_misses import NearMisses
+    from retrieval_metrics.matching.read_scores import ReadScores
 
 
 @dataclass(eq=False)
@@ -61,6 +63,9 @@ class JudgedRun:
         ambiguous_locations: How many items were located at one of several positions that hold their text.
         unanswered: Shape (queries,), which queries the retriever failed for or the run does not hold; None if each was
             answered, even if with an empty ranking.
+        near_misses: The relevant documents that were retrieved under nearly their ids; None if none were looked for.
+        n_excluded: Shape (queries,), how many documents were left out of the rankings; None if none were to be.
+        read_scores: What was read of the mappings of scores that are too long to copy; None if there are none.
     """
 
     qrels: Qrels
@@ -77,6 +82,9 @@ class JudgedRun:
     invalid_offsets: int = 0
     ambiguous_locations: int = 0
     unanswered: BoolArray | None = None
+    near_misses: NearMisses | None = None
+    n_excluded: IntArray | None = None
+    read_scores: ReadScores | None = None
     # Results that several metrics of one evaluation share, by relevance threshold.
     _hits: dict[float | None, Hits] = field(init=False, default_factory=dict)
     _n_relevant: dict[float | None, FloatArray] = field(init=False, default_factory=dict)

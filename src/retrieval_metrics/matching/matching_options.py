@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
-from retrieval_metrics.files.saved_records import register_record
+from retrieval_metrics.files.record_classes import register_record
 from retrieval_metrics.inputs.match_key import get_match_key
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ class Matching:
     """How retrieved items are matched with the judgments.
 
     Attributes:
-        by: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`, or a callable that
-            takes a `Retrieved` and returns its id, or None if it has none.
+        by: What an id of the judgments is compared with: `"id"`, `"source"`, `"filename"` (the last part of the source,
+            or of `file_path` or `file_name` in the metadata), `"metadata:<name>"`, or a callable that takes a
+            `Retrieved` and returns its id, or None if it has none.
         deduplicate: Drop every item whose id under `by` appears earlier in the ranking, so that a document takes one
             rank however many of its chunks were retrieved. Otherwise a duplicate keeps its rank and earns nothing.
         sources: The text of each source, under the name used in items and spans. With it, white space does not count

@@ -25,10 +25,17 @@ class MetadataRule:
         """Look for the metadata of a query among the items of its ranking."""
         for piece_position, metadata in self._metadata_by_query.get(query, {}).items():
             is_satisfied = False
-            for rank, item in ranking:
-                if not metadata.matches(item):
-                    continue
+            for rank in _find_ranks(metadata, ranking):
                 hits.add_overlapping(piece_position, rank)
                 if not is_satisfied:
                     is_satisfied = True
                     hits.add_satisfied(piece_position, rank)
+
+
+def _find_ranks(metadata: Metadata, ranking: Sequence[tuple[int, Retrieved]]) -> list[int]:
+    """Return the ranks whose item has the values, itself or in a copy; negated, those where neither has them."""
+    matches_by_rank: dict[int, list[bool]] = {}
+    for rank, item in ranking:
+        matches_by_rank.setdefault(rank, []).append(metadata.matches(item))
+    accept = all if metadata.negated else any
+    return [rank for rank, matches in matches_by_rank.items() if accept(matches)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.inputs.documents import source_text_by_name
 from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.matching.judged_names import require_judged_names
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.match_key import Key
@@ -35,7 +37,8 @@ def with_source_texts(
         questions: An evaluation set, whose kept texts are used if there are no documents.
 
     Raises:
-        ValueError: If texts are passed twice, or no document has the text of a judged source.
+        ValueError: If texts are passed twice, or something judged is not among the documents; see
+            `require_judged_names`.
 
     Warns:
         RetrievalWarning: If the text of a judged source has changed since it was judged.
@@ -56,7 +59,10 @@ def with_source_texts(
         return replace(as_matching(match), sources=kept_sources.texts)
     if has_texts:
         raise ValueError("pass the source texts as documents= or as Matching(sources=...), not as both")
+    if not isinstance(documents, (Mapping, str, bytes)) and isinstance(documents, Iterable):
+        documents = list(documents)  # read twice
     texts = source_text_by_name(documents, judged_sources)
+    require_judged_names(qrels, documents, match)
     if kept_sources is not None:
         changed = [name for name in kept_sources.find_changed(texts) if name in judged_sources]
         if changed:

@@ -117,11 +117,14 @@ class SpanRule:
         for source, judged_spans in self._spans_by_query[query].items():
             coverage_by_source[source] = [_SpanCoverage(judged, self._locator) for judged in judged_spans]
             spans_by_source[source] = [self._add_quotes(judged) for judged in judged_spans]
-        for rank, item in ranking:
-            location = self._locate(item, spans_by_source)
+        locations = [(rank, item, self._locate(item, spans_by_source)) for rank, item in ranking]
+        located_ranks = {rank for rank, _, location in locations if isinstance(location, ItemLocation)}
+        for rank, item, location in locations:
             if location is None:
                 continue
             if not isinstance(location, ItemLocation):
+                if rank in located_ranks:  # another copy says where the document is
+                    continue
                 if not self._locator.is_settled(item, spans_by_source):
                     self.unlocated.append(Unlocated(self._queries[query], item.id, location))
                 hits.add_location(query, rank, None)

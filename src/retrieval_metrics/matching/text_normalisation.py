@@ -6,7 +6,6 @@ found where the normalised text is the same and neither of its ends is inside a 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from functools import cache, lru_cache
 from html import unescape
@@ -14,9 +13,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics.inputs.source_text import UNSPACED_SCRIPTS
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
 
@@ -36,18 +37,18 @@ _VARIANTS_BY_CHARACTER = {
 _CHARACTER_BY_VARIANT: dict[str, str] = {}
 for _character, _variants in _VARIANTS_BY_CHARACTER.items():
     _CHARACTER_BY_VARIANT.update(dict.fromkeys(_variants, _character))
-_VARIANT = re.compile(f"[{''.join(_CHARACTER_BY_VARIANT)}]")
+_VARIANT = lazy_pattern(f"[{''.join(_CHARACTER_BY_VARIANT)}]")
 
-_ENTITY = re.compile(r"&(?:[A-Za-z]+\d*|#\d+|#[xX][\dA-Fa-f]+);")
-_HYPHENS = re.compile("-+")
+_ENTITY = lazy_pattern(r"&(?:[A-Za-z]+\d*|#\d+|#[xX][\dA-Fa-f]+);")
+_HYPHENS = lazy_pattern("-+")
 
 # The patterns begin with a rare character and check the text before it by looking behind, which is many times as fast.
 
 # The hyphen of a word that is broken at the end of a line.
-_LINE_END_HYPHEN = re.compile(r"[-\u2010\u00ad](?<=[^\W\d_].)[^\S\n]*\n\s*(?=[^\W\d_])")
+_LINE_END_HYPHEN = lazy_pattern(r"[-\u2010\u00ad](?<=[^\W\d_].)[^\S\n]*\n\s*(?=[^\W\d_])")
 
 # The number of a footnote; after fewer letters, as in km\u00b2, it belongs to a unit.
-_FOOTNOTE_NUMBER = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079](?<=(?:[^\\W\\d_]|[\u0300-\u036f]){3}.)")
+_FOOTNOTE_NUMBER = lazy_pattern("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079](?<=(?:[^\\W\\d_]|[\u0300-\u036f]){3}.)")
 
 _ACCENTS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
@@ -62,8 +63,8 @@ _INSIDE = (
     r"|(?<=\d[.,:/'])(?=\d)|(?<=\d)(?=[.,:/'\u2013-]\d)"  # 2.|5, 10|-15
     rf"|{_THOUSANDS.format(' ', '')}|{_THOUSANDS.format('', ' ')}"  # 2 |500, 2| 500
 )
-_BEGINS_INSIDE = re.compile(rf"{_INSIDE}|(?<!\.\.)(?<=\.)(?=\d)|(?<!--)(?<=[-\u2013])(?=\d)")  # .|5, -|5
-_ENDS_INSIDE = re.compile(rf"{_INSIDE}|(?=[\u0300-\u036f\u3099\u309a])|(?<=[^\W\d_])(?='[^\W\d_])")  # can|'t
+_BEGINS_INSIDE = lazy_pattern(rf"{_INSIDE}|(?<!\.\.)(?<=\.)(?=\d)|(?<!--)(?<=[-\u2013])(?=\d)")  # .|5, -|5
+_ENDS_INSIDE = lazy_pattern(rf"{_INSIDE}|(?=[\u0300-\u036f\u3099\u309a])|(?<=[^\W\d_])(?='[^\W\d_])")  # can|'t
 
 
 def normalise(text: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, TypeAlias
 
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics.inputs.source_text import UNSPACED_SCRIPTS
 from retrieval_metrics.matching.text_normalisation import normalise_words
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 _LETTERS = rf"[^\W\d_{UNSPACED_SCRIPTS}]"
 
 # Scripts without spaces between words are split into letters.
-_WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\W_{UNSPACED_SCRIPTS}]+")
+_WORD = lazy_pattern(rf"[{UNSPACED_SCRIPTS}]|[^\W_{UNSPACED_SCRIPTS}]+")
 
 # Words with the hyphens between their letters, which may be those of a broken line.
-COMPOUND_WORD = re.compile(
+COMPOUND_WORD = lazy_pattern(
     rf"[{UNSPACED_SCRIPTS}]|[^\W_{UNSPACED_SCRIPTS}]+(?:(?<={_LETTERS})-(?={_LETTERS})[^\W_{UNSPACED_SCRIPTS}]+)*"
 )
 

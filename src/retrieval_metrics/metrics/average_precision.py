@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
     from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
@@ -60,6 +61,14 @@ def score(
     total = judged.sum_by_query(hits.query, hits.ordinal / hits.row)
     n_counted = judged.n_relevant(rel) if norm == "relevant" else judged.sum_by_query(hits.query)
     return total / np.maximum(n_counted, 1)
+
+
+def score_plain(ranking: PlainRanking, k: int | None) -> float:
+    """Return the average precision of one plain ranking."""
+    total = 0.0
+    for ordinal, rank in enumerate(ranking.ranks[: ranking.n_within(k)], start=1):
+        total += ordinal / rank
+    return total / len(ranking.ideal)
 
 
 def _average_over_groups(judged: JudgedRun, k: Cut, rel: float | None, norm: str) -> FloatArray:
@@ -185,6 +194,7 @@ def _sum_consecutive_precisions(n_above: int, n_hits_above: int, n_relevant: int
 DEFINITION = Definition(
     name="map",
     score=score,
+    score_plain=score_plain,
     summary="mean of the precision at the rank of each relevant document; its mean over queries is MAP",
     plain_summary="whether everything relevant is near the top",
     only_cuts_ranking=True,

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.matching.plain_ranking import MAX_PLAIN_LENGTH
 from retrieval_metrics.metrics.base.definition import Definition
 from retrieval_metrics.metrics.base.gains import GAIN, GAINS, compute_gain
 from retrieval_metrics.metrics.base.rank_weights import mean_discounted_gain
 from retrieval_metrics.metrics.base.single_ranking import score_one
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains, IntArray
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
 
 
 def dcg(gains: Gains, *, k: int | None = None, gain: str = "linear") -> float:
@@ -48,10 +53,31 @@ def discounted_gains(judged: JudgedRun, query: IntArray, position: IntArray, gai
     return judged.sum_by_query(query, gain / np.log2(position + 1))
 
 
+def sum_discounted(grades: Sequence[float], ranks: Sequence[int]) -> float:
+    """Return the sum of grade / log2(rank + 1), in the order and with the rounding of `discounted_gains`."""
+    discounts = _discounts()
+    total = 0.0
+    for grade, rank in zip(grades, ranks, strict=False):
+        total += grade / discounts[rank]
+    return total
+
+
+@cache
+def _discounts() -> list[float]:
+    """Return log2(rank + 1) by rank, as numpy computes it, for all ranks that plain rankings and ideals have."""
+    logarithms: list[float] = np.log2(np.arange(MAX_PLAIN_LENGTH + 1) + 1).tolist()
+    return logarithms
+
+
 def score(judged: JudgedRun, *, k: Cut, gain: str = "linear", gains: str | None = None) -> FloatArray:
     """Return the DCG of every query, shape (queries,)."""
     hits = judged.hits().cut(k)
     return discounted_gains(judged, hits.query, hits.row, compute_gain(hits.grade, gain, gains))
+
+
+def score_plain(ranking: PlainRanking, k: int | None) -> float:
+    """Return the DCG of one plain ranking."""
+    return sum_discounted(ranking.grades[: ranking.n_within(k)], ranking.ranks)
 
 
 def mean_over_orders(
@@ -76,6 +102,7 @@ def mean_dcg(judged: JudgedRun, k: int | None, gain: str, gains: str | None) -> 
 DEFINITION = Definition(
     name="dcg",
     score=score,
+    score_plain=score_plain,
     summary="sum of gain / log2(rank + 1) over the first k",
     plain_summary="how much the results are worth together, lower ranks less; grows with the grades",
     only_cuts_ranking=True,

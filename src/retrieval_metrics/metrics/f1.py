@@ -15,6 +15,7 @@ from retrieval_metrics.metrics.base.two_valued import select_single_relevant_at_
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
 
 
 def f1(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
@@ -48,6 +49,13 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, norm: str = "k
     return 2 * p * r / np.where(p + r > 0, p + r, 1)
 
 
+def score_plain(ranking: PlainRanking, k: int | None) -> float:
+    """Return F1 of one plain ranking."""
+    p = precision.score_plain(ranking, k)
+    r = recall.score_plain(ranking, k)
+    return 2 * p * r / (p + r) if p + r > 0 else 0.0
+
+
 def mean_over_orders(
     judged: JudgedRun,
     *,
@@ -66,6 +74,7 @@ def mean_over_orders(
 DEFINITION = Definition(
     name="f1",
     score=score,
+    score_plain=score_plain,
     summary="harmonic mean of precision and recall",
     plain_summary="recall and precision of {first} in one number, high only if both are",
     aliases=("f1_score", "set_f"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
     from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
@@ -50,6 +51,11 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     return np.equal(count_found_groups(judged, k, rel), judged.n_relevant(rel)).astype(np.float64)
 
 
+def score_plain(ranking: PlainRanking, k: int | None) -> float:
+    """Return the full recall of one plain ranking."""
+    return 1.0 if ranking.n_within(k) == len(ranking.ideal) else 0.0
+
+
 def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
     """Return full recall over all orders of equal scores: the probability that no block leaves out a needed one."""
 
@@ -67,6 +73,7 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = No
 DEFINITION = Definition(
     name="full_recall",
     score=score,
+    score_plain=score_plain,
     summary="1 if everything needed (every group) is among the first k, else 0",
     plain_summary="share of the queries with everything they need in {first}",
     only_cuts_ranking=True,

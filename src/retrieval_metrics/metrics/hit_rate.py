@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
     from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
@@ -47,6 +48,11 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     return judged.sum_by_query(hits.query[hits.ordinal == 1])
 
 
+def score_plain(ranking: PlainRanking, k: int | None) -> float:
+    """Return the hit rate of one plain ranking."""
+    return 1.0 if ranking.n_within(k) else 0.0
+
+
 def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
     """Return the hit rate over all orders of equal scores: 1 minus the probability that every block misses."""
 
@@ -67,6 +73,7 @@ def depends_on_one_document(**_: object) -> bool:
 DEFINITION = Definition(
     name="hit_rate",
     score=score,
+    score_plain=score_plain,
     summary="1 if anything relevant is among the first k, else 0",
     plain_summary="share of the queries with something relevant in {first}",
     only_cuts_ranking=True,

@@ -11,11 +11,12 @@ from retrieval_metrics.metrics.base.definition import Definition, make_choice
 from retrieval_metrics.metrics.base.gains import GAIN, GAINS, compute_gain
 from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.two_valued import select_all_at_cutoff_1
-from retrieval_metrics.metrics.dcg import discounted_gains, mean_dcg
+from retrieval_metrics.metrics.dcg import discounted_gains, mean_dcg, sum_discounted
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import BoolArray, Cut, FloatArray, Gains, IntArray
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
 
 
 def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain: str = "linear") -> float:
@@ -72,6 +73,13 @@ def score(
     # The sums of two equal rankings may differ in the last bit if grades differ, and one item that satisfies several
     # documents may gain more than an ideal with one per row.
     return np.minimum(share, 1.0)
+
+
+def score_plain(ranking: PlainRanking, k: int | None) -> float:
+    """Return NDCG of one plain ranking."""
+    achieved = sum_discounted(ranking.grades[: ranking.n_within(k)], ranking.ranks)
+    ideal_ranks = range(1, len(ranking.ideal) + 1)
+    return min(achieved / sum_discounted(ranking.ideal[:k], ideal_ranks), 1.0)
 
 
 def ideal_dcg(
@@ -167,6 +175,7 @@ def select_one_grade_at_cutoff_1(
 DEFINITION = Definition(
     name="ndcg",
     score=score,
+    score_plain=score_plain,
     summary="discounted cumulative gain of the first k / that of the ideal ranking",
     plain_summary="whether the best results come first; uses the grades",
     parameters={

@@ -14,6 +14,7 @@ from retrieval_metrics.metrics.base.two_valued import select_all_at_cutoff_1
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
 
 
 def precision(gains: Gains, *, k: int | None = None) -> float:
@@ -46,6 +47,11 @@ def precision(gains: Gains, *, k: int | None = None) -> float:
 def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, norm: str = "k") -> FloatArray:
     """Return the precision of every query, shape (queries,)."""
     return judged.sum_by_query(judged.relevant_item_queries(k, rel)) / n_places(judged, k, norm)
+
+
+def score_plain(ranking: PlainRanking, k: int | None) -> float:
+    """Return the precision of one plain ranking."""
+    return ranking.n_within(k) / (k or max(ranking.n_retrieved, 1))
 
 
 def n_places(judged: JudgedRun, k: Cut, norm: str) -> FloatArray:
@@ -83,6 +89,7 @@ NORM = make_choice(
 DEFINITION = Definition(
     name="precision",
     score=score,
+    score_plain=score_plain,
     summary="relevant documents among the first k / k",
     plain_summary="how much of {first} is relevant; if few documents are, it cannot reach 1",
     aliases=("p", "set_p"),

@@ -15,6 +15,7 @@ from retrieval_metrics.metrics.base.two_valued import select_single_relevant
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
 
 
 def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
@@ -57,6 +58,11 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     return count_found_groups(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
 
 
+def score_plain(ranking: PlainRanking, k: int | None) -> float:
+    """Return the recall of one plain ranking."""
+    return ranking.n_within(k) / len(ranking.ideal)
+
+
 def mean_over_orders(
     judged: JudgedRun,
     *,
@@ -70,6 +76,7 @@ def mean_over_orders(
 DEFINITION = Definition(
     name="recall",
     score=score,
+    score_plain=score_plain,
     summary="relevant documents (or groups) found among the first k / all of them",
     plain_summary="how much of what is relevant is in {first}",
     only_cuts_ranking=True,

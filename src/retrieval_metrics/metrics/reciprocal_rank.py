@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
     from retrieval_metrics.metrics.base.tie_blocks import Block
 
 
@@ -54,6 +55,11 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "qu
     return judged.sum_by_query(hits_of_query.query[is_first], 1 / hits_of_query.row[is_first])
 
 
+def score_plain(ranking: PlainRanking, k: int | None) -> float:
+    """Return the reciprocal rank of one plain ranking."""
+    return 1 / ranking.ranks[0] if ranking.n_within(k) else 0.0
+
+
 def mean_over_orders(
     judged: JudgedRun, *, k: int | None, rel: float | None = None, per: str = "query"
 ) -> FloatArray | None:
@@ -85,6 +91,7 @@ def depends_on_one_document(*, per: str = "query", **_: object) -> bool:
 DEFINITION = Definition(
     name="mrr",
     score=score,
+    score_plain=score_plain,
     summary="1 / rank of the first relevant document; its mean over queries is MRR",
     plain_summary="1 / rank of the first relevant result: 0.5 is rank 2",
     only_cuts_ranking=True,

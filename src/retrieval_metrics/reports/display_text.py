@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
+from typing import TYPE_CHECKING
 
-# Control characters except tab and line feed, and marks that change the direction of the text around them.
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+from retrieval_metrics._internal.patterns import lazy_pattern
+
+if TYPE_CHECKING:
+    import re
+
+
+# Control characters except tab and line feed, marks that change the direction of the text around them, and halves of
+# characters, which cannot be printed.
+CONTROL = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 # Control characters except tab, and line feeds.
-_BREAKS = re.compile(CONTROL.pattern.replace(r"\x08", r"\x08\n"))
+_BREAKS = lazy_pattern(CONTROL.pattern.replace(r"\x08", r"\x08\n"))
 
 # How the signs of a ranking are written where only ASCII can be.
 ASCII_SIGNS = str.maketrans({"▲": "+", "▼": "-"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from importlib.util import find_spec
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 @contextmanager
 def progress(label: str, total: int, *, enabled: bool, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
     """Show a progress bar if rich is installed, and yield the function that sets how much is done."""
-    if not enabled or find_spec("rich") is None:
+    if not enabled or not _has_rich():
         yield lambda _: None
         return
     from rich.console import Console
@@ -73,3 +72,9 @@ def track_steps(
             show(min(done, total))
 
         yield advance
+
+
+def _has_rich() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("rich") is not None

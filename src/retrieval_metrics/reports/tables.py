@@ -71,7 +71,7 @@ class Table(NamedTuple):
 
         lines = []
         if self.title:
-            lines += [f"**{escaped(self.title)}**", ""]
+            lines += [f"**{_markdown_heading(self.title)}**", ""]
         if self.header:
             lines += [line(self.header), line(self._by_alignment("---", "---:")), *map(line, self.rows)]
             if self.notes:
@@ -140,6 +140,11 @@ class Table(NamedTuple):
 def _markdown_cell(cell: str) -> str:
     """Return a cell that cannot end its row or column: bars, and backslashes before them, are escaped."""
     return re.sub(r"(\\*)\|", r"\1\1\\|", format_one_line(cell))
+
+
+def _markdown_heading(title: str) -> str:
+    """Return a title as text on one line: names of systems in it are no links, tags or headings."""
+    return re.sub(r"([\\<>\[\]*`|&])", r"\\\1", format_one_line(title))
 
 
 class Printed:

@@ -15,6 +15,7 @@ from retrieval_metrics.inputs.ranking_codec import (
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.stage_rankings import (
     StageRankings,
+    merge_stage_inputs,
     stages_to_runs,
 )
 
@@ -49,7 +50,7 @@ class AnswerLog:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         """Set the path; the first answer creates the file."""
-        self._log = AppendLog(path, RUN_LOG_KIND)
+        self._log = AppendLog(path, RUN_LOG_KIND, is_private=True)
 
     def read_answers(self, texts: Mapping[Any, str]) -> dict[Any, StoredAnswer]:
         """Return the answer to each answered query, except those whose text has changed."""
@@ -83,7 +84,8 @@ class AnswerLog:
             seconds[query] = float(entry["seconds"])
 
         self._read(read_entry)
-        return RetrievedRun(rankings, errors, seconds, stages=stages_to_runs(stages))
+        runs = stages_to_runs(stages)
+        return RetrievedRun(rankings, errors, seconds, stages=runs, takes_documents=merge_stage_inputs(stages))
 
     def _read(self, read_entry: Callable[[dict[str, Any]], None]) -> None:
         for line, entry in enumerate(self._log.read_entries(), start=2):  # the first line says what the file is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -14,6 +15,7 @@ from retrieval_metrics.inputs.ranking_checks import (
     as_list,
     describe_keys,
     is_list_of_ids,
+    refuse_empty_id,
     require_finite_scores,
 )
 from retrieval_metrics.inputs.stage_rankings import (
@@ -36,6 +38,20 @@ class AnswerRankings(NamedTuple):
     stages: StageRankings
 
 
+def copy_answer(answer: Any) -> Any:
+    """Return an answer as it is now, because a retriever may fill one list or dict for one question after another."""
+    if isinstance(answer, list):
+        return list(answer)
+    if not isinstance(answer, dict):
+        return answer
+    copied = copy(answer)
+    # By identity, because stages that share a list are refused.
+    copy_by_identity = {id(value): copy(value) for value in answer.values() if isinstance(value, (dict, list))}
+    for name, value in answer.items():
+        copied[name] = copy_by_identity.get(id(value), value)
+    return copied
+
+
 def read_answer(
     answer: Any, query: QueryId, convert: Callable[[Any], Sequence[Retrieved] | StageRankings] | None = None
 ) -> AnswerRankings:
@@ -50,7 +66,9 @@ def read_answer(
     stages = StageRankings()
     if isinstance(answer, StageRankings) or is_stage_mapping(answer):
         require_separate_stages(answer)
-        stages = StageRankings((name, _read_stage(ranking, name, query)) for name, ranking in answer.items())
+        takes_documents = answer.takes_documents if isinstance(answer, StageRankings) else None
+        rankings = {name: _read_stage(ranking, name, query) for name, ranking in answer.items()}
+        stages = StageRankings(rankings, takes_documents)
         answer = stages.answer
     if answer is None:
         raise TypeError(
@@ -76,7 +94,7 @@ def _read_stage(ranking: Any, name: str, query: QueryId) -> Ranking | None:
 def _read_ranking(answer: Any, query: QueryId) -> Ranking:
     if isinstance(answer, Mapping):
         _require_scores(answer, query)
-        return answer
+        return dict(answer)
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):
         _refuse_pairs(answer[0], query)
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], Mapping):
@@ -95,6 +113,8 @@ def _read_ranking(answer: Any, query: QueryId) -> Ranking:
                 "the documents, best first, or items: [rm.Retrieved(id, text=...) for ... in found]"
             )
     common_id_type(set(map(type, ranking)), f"the document ids retrieved for query {query!r}")
+    if "" in ranking:
+        refuse_empty_id(query)
     return ranking
 
 
@@ -107,6 +127,8 @@ def _require_scores(answer: Mapping[Any, Any], query: QueryId) -> None:
                 "documents in it"
             )
     common_id_type(set(map(type, answer)), f"the document ids retrieved for query {query!r}")
+    if "" in answer:
+        refuse_empty_id(query)
     require_finite_scores(answer, query)
 
 

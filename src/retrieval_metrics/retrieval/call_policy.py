@@ -27,9 +27,18 @@ MAX_PAUSE = 30.0
 class FunctionCaller:
     """Calls one function; a synchronous function is called in a thread."""
 
-    def __init__(self, function: Callable[..., Any], *, name: str, timeout: float | None, retries: int) -> None:
-        """Take a function of a text, and what messages call it."""
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str,
+        timeout: float | None,
+        retries: int,
+        keep: Callable[[Any], Any] | None = None,
+    ) -> None:
+        """Take a function of a text, what messages call it, and what copies its answers before another call begins."""
         self._function = function
+        self._keep = keep
         self._name = name
         call_method = getattr(type(function), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
         self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call_method)
@@ -80,8 +89,12 @@ class FunctionCaller:
                 if self._is_async:
                     answer = function()
                 else:
-                    answer = await self._threads.call(function)
-                return await answer if inspect.isawaitable(answer) else answer
+                    answer = await self._threads.call(self._call_and_keep, function)
+                if inspect.isawaitable(answer):
+                    answer = await answer
+                    if self._keep is not None:
+                        answer = self._keep(answer)
+                return answer
         except TimeoutError as error:
             if limit.expired():
                 raise TimeoutError(f"no answer within {self._timeout:g} s") from error
@@ -93,6 +106,13 @@ class FunctionCaller:
             raise
         finally:
             after(perf_counter() - start)
+
+    def _call_and_keep(self, function: Callable[[], Any]) -> Any:
+        # In the thread of the call, because the function may be called again before the event loop sees the answer.
+        answer = function()
+        if self._keep is None or inspect.isawaitable(answer):
+            return answer
+        return self._keep(answer)
 
     def end(self) -> None:
         """End the threads."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import fsum, isfinite, sqrt
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
 from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.match_key import get_match_key
+from retrieval_metrics.inputs.ranking_checks import as_list, is_missing_id
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.ranking_order import rank_ids
 from retrieval_metrics.metrics.base.rules import STANDARD
@@ -17,6 +20,7 @@ from retrieval_metrics.metrics.base.rules import STANDARD
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.match_key import Key
 
 
 METHODS = ("rrf", "scores")
@@ -30,6 +34,7 @@ def fuse(
     k: float = 60,
     norm: str | None = "minmax",
     weights: Mapping[str, float] | Sequence[float] | None = None,
+    match: str | Key = "id",
 ) -> dict[Any, Any]:
     """Return one run made of several: by their ranks, or by their scores.
 
@@ -41,7 +46,9 @@ def fuse(
 
     A document or a query that a run lacks adds 0. After norming, the lowest score of a list is 0 as well; if all scores
     of a list are equal, all are 1. Sums are exact before they are rounded once, and equal sums are ordered by id,
-    descending, as `evaluate` does. So the order of the runs never matters.
+    descending, as `evaluate` does. So the order of the runs never matters: where items of one document differ, that of
+    the run with the largest weight is returned, then the one with the best rank, then the one with the longest text,
+    then the smallest; the others are its `copies`, in which quotes, spans and metadata are looked for as well.
 
     Args:
         runs: The run of each retriever, by name, as `evaluate` takes them. Rankings in lists have ranks and no scores,
@@ -50,6 +57,9 @@ def fuse(
         k: The constant of reciprocal rank fusion, at least 0: the larger it is, the less the first ranks count.
         norm: How the scores of each list are made comparable.
         weights: The weight of each run, by name or in the order of the runs, at least 0; None weighs all alike.
+        match: What makes items one document, as in `evaluate`: `"id"`, `"source"`, `"metadata:<name>"` or a callable,
+            such as `lambda item: item.text` for documents without ids. Each run has one vote for each document, by the
+            best rank.
 
     Returns:
         Per query the documents with their fused scores, best first. Where a run holds `Retrieved`, a list of them with
@@ -57,8 +67,8 @@ def fuse(
 
     Raises:
         TypeError: If `runs` is not a mapping of names to runs, or ids are partly str and partly int.
-        ValueError: If an option is unknown or out of range, a score is missing, NaN or infinite, or no weight is
-            positive.
+        ValueError: If an option is unknown or out of range, a score is missing, NaN or infinite, no weight is
+            positive, or an item lacks what documents are matched by.
 
     Example:
         b: 1 / (60 + 2) + 1 / (60 + 1) = 0.03252, and so has a. Equal sums are ordered by id, descending.
@@ -74,19 +84,21 @@ def fuse(
     """
     _require_options(runs, method, k, norm)
     weight_by_run = _read_weights(runs, weights)
+    identity = _Identity(match)
     points_by_query: dict[QueryId, dict[DocumentId, list[float]]] = {}
-    items_by_query: dict[QueryId, dict[DocumentId, Retrieved]] = {}
+    copies_by_query: dict[QueryId, dict[DocumentId, list[_Copy]]] = {}
     id_types: list[_RunIdType] = []
     for name, run in runs.items():
         types: set[type] = set()
         for query, ranking in run.rankings() if isinstance(run, Run) else run.items():
+            documents = identity.read(name, query, ranking)
             if not isinstance(ranking, Mapping):
-                _keep_items(name, query, ranking, items_by_query)
+                _keep_copies(weight_by_run[name], documents, ranking, copies_by_query.setdefault(query, {}))
             if method == "rrf":
-                ranks = _rank_documents(name, query, ranking)
+                ranks = _rank_documents(name, query, ranking, documents)
                 points = {document: weight_by_run[name] / (k + rank) for document, rank in ranks.items()}
             else:
-                scores = _normalise(_read_scores(name, query, ranking), norm)
+                scores = _normalise(_read_scores(name, query, ranking, documents), norm)
                 points = {document: weight_by_run[name] * score for document, score in scores.items()}
             types.update(map(type, points))
             query_points = points_by_query.setdefault(query, {})
@@ -96,8 +108,76 @@ def fuse(
     _require_one_id_type(id_types)
     fused = {}
     for query, query_points in points_by_query.items():
-        fused[query] = _add_up(query_points, items_by_query.get(query, {}))
+        fused[query] = _add_up(query_points, copies_by_query.get(query, {}))
     return fused
+
+
+class _Identity:
+    """What makes the items of several rankings one document."""
+
+    def __init__(self, match: str | Key) -> None:
+        self._match = match
+        self._key = get_match_key(match)
+
+    def read(self, name: str, query: QueryId, ranking: Any) -> Sequence[DocumentId]:
+        """Return the document of each element of a ranking, in its order.
+
+        Raises:
+            TypeError: If it is no ranking, or holds only ids where more is needed.
+            ValueError: If an item has no value to match.
+        """
+        elements = list(ranking) if isinstance(ranking, Mapping) else as_list(ranking, query)
+        documents = []
+        for element in elements:
+            document: Any = element
+            if isinstance(element, Retrieved):
+                document = self._key(element)
+            elif self._match != "id":
+                raise TypeError(
+                    f"the ranking of {name!r} for query {query!r} holds only ids, such as {element!r}, but match= "
+                    "needs more; pass Retrieved(id, text=..., source=...) for every document"
+                )
+            if is_missing_id(document):
+                self._refuse_missing(name, query)
+            documents.append(document)
+        return documents
+
+    def _refuse_missing(self, name: str, query: QueryId) -> NoReturn:
+        if self._match == "id":
+            raise ValueError(
+                f"an item of {name!r} for query {query!r} has no id, by which documents are fused; fuse by what it "
+                "has, with match='source', match='metadata:<name>' or match=lambda item: item.text"
+            )
+        raise ValueError(
+            f"an item of {name!r} for query {query!r} has no value for match={self._match!r}, by which documents are "
+            "fused"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """An item of a document in one run.
+
+    Attributes:
+        weight: The weight of the run.
+        rank: The rank of the item, from 1.
+        item: The item.
+    """
+
+    weight: float
+    rank: int
+    item: Retrieved
+
+    @property
+    def preference(self) -> tuple[Any, ...]:
+        """What the copies of a document are sorted by, so that no order of runs or of ranks changes which is first."""
+        return -self.weight, self.rank, -len(self.item.text or ""), _passage(self.item)
+
+
+def _passage(item: Retrieved) -> tuple[str, ...]:
+    """Return all that an item says, in a form that can be compared and sorted."""
+    metadata = sorted(map(repr, (item.metadata or {}).items()))
+    return repr(item.text), repr(item.source), repr((item.start, item.end)), repr(item.id), repr(metadata)
 
 
 class _RunIdType(NamedTuple):
@@ -161,44 +241,44 @@ def _read_weights(
     return weights
 
 
-def _keep_items(
-    name: str, query: QueryId, ranking: Sequence[Any], items: dict[QueryId, dict[DocumentId, Retrieved]]
+def _keep_copies(
+    weight: float, documents: Sequence[DocumentId], ranking: Sequence[Any], copies: dict[DocumentId, list[_Copy]]
 ) -> None:
-    for item in ranking:
+    """Keep the items of a ranking, and the copies that an earlier fusion kept, by document."""
+    for rank, (document, item) in enumerate(zip(documents, ranking, strict=True), start=1):
         if isinstance(item, Retrieved):
-            if item.id is None:
-                raise ValueError(f"an item of {name!r} for query {query!r} has no id, by which documents are fused")
-            items.setdefault(query, {}).setdefault(item.id, item)
+            for copy in (item, *item.copies):
+                copies.setdefault(document, []).append(_Copy(weight, rank, copy))
 
 
-def _rank_documents(name: str, query: QueryId, ranking: Any) -> dict[DocumentId, int]:
+def _rank_documents(name: str, query: QueryId, ranking: Any, documents: Sequence[DocumentId]) -> dict[DocumentId, int]:
     """Return the rank of each document, from 1; a repeat keeps its rank and earns nothing, as everywhere."""
     if isinstance(ranking, Mapping):
         _require_finite_scores(name, query, ranking)
         return {document: rank for rank, document in enumerate(rank_ids(ranking, STANDARD.order), start=1)}
-    ranks: dict[Any, int] = {}
-    for rank, item in enumerate(ranking, start=1):
-        ranks.setdefault(item.id if isinstance(item, Retrieved) else item, rank)
+    ranks: dict[DocumentId, int] = {}
+    for rank, document in enumerate(documents, start=1):
+        ranks.setdefault(document, rank)
     return ranks
 
 
-def _read_scores(name: str, query: QueryId, ranking: Any) -> Mapping[DocumentId, float]:
+def _read_scores(
+    name: str, query: QueryId, ranking: Any, documents: Sequence[DocumentId]
+) -> Mapping[DocumentId, float]:
     """Return the score of each document; the first of a repeated one."""
     scores: Mapping[DocumentId, float] = ranking
     if not isinstance(ranking, Mapping):
-        scores = _read_item_scores(name, query, ranking)
+        scores = _read_item_scores(name, query, ranking, documents)
     _require_finite_scores(name, query, scores)
     return scores
 
 
-def _read_item_scores(name: str, query: QueryId, items: Sequence[Any]) -> dict[DocumentId, float]:
-    scores: dict[Any, float] = {}
-    for item in items:
-        document = item
-        score = None
-        if isinstance(item, Retrieved):
-            document = item.id
-            score = item.score
+def _read_item_scores(
+    name: str, query: QueryId, items: Sequence[Any], documents: Sequence[DocumentId]
+) -> dict[DocumentId, float]:
+    scores: dict[DocumentId, float] = {}
+    for document, item in zip(documents, items, strict=True):
+        score = item.score if isinstance(item, Retrieved) else None
         if score is None:
             raise ValueError(
                 f"{name!r} has no score for document {document!r} of query {query!r}; rankings without scores can "
@@ -233,12 +313,32 @@ def _standard_deviation(values: list[float]) -> float:
     return sqrt(fsum((value - mean) ** 2 for value in values) / len(values))
 
 
-def _add_up(points: Mapping[DocumentId, list[float]], items: Mapping[DocumentId, Retrieved]) -> Any:
+def _add_up(points: Mapping[DocumentId, list[float]], copies: Mapping[DocumentId, list[_Copy]]) -> Any:
     """Return the documents of a query with their fused scores, best first; as items if a run holds any."""
     sums = {}
     for document, run_points in points.items():
         sums[document] = fsum(run_points) if len(run_points) > 1 else run_points[0]
     order = rank_ids(sums, STANDARD.order)
-    if not items:
+    if not copies:
         return {document: sums[document] for document in order}
-    return [replace(items.get(document) or Retrieved(document), score=sums[document]) for document in order]
+    items = []
+    for document in order:
+        item = _join_copies(copies[document]) if document in copies else Retrieved(document)
+        items.append(replace(item, score=sums[document]))
+    return items
+
+
+def _join_copies(copies: Sequence[_Copy]) -> Retrieved:
+    """Return the preferred item of a document, with the others that say something else as its copies."""
+    if len(copies) == 1:
+        return copies[0].item
+    items = [copy.item for copy in sorted(copies, key=attrgetter("preference"))]
+    passages = {_passage(items[0])}
+    others = []
+    for item in items[1:]:
+        passage = _passage(item)
+        says_something = item.text is not None or item.start is not None or bool(item.metadata) or bool(item.source)
+        if says_something and passage not in passages:
+            passages.add(passage)
+            others.append(replace(item, copies=()))
+    return replace(items[0], copies=tuple(others))

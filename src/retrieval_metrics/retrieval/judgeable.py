@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
+from retrieval_metrics.inputs.ranking_checks import is_missing_id
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 
@@ -58,7 +59,7 @@ class Judgeable:
         keys = []
         for item in ranking:
             key = self._key(item)
-            if key is not None:
+            if not is_missing_id(key):
                 keys.append(key)
         if self._match_by == "id" and len(keys) < len(ranking):
             raise ValueError(

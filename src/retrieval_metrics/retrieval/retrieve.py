@@ -21,13 +21,14 @@ from retrieval_metrics.inputs.ranking_codec import (
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.stage_rankings import (
     StageRankings,
+    merge_stage_inputs,
     stages_to_runs,
 )
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import progress
 from retrieval_metrics.retrieval.answer_log import AnswerLog, StoredAnswer
-from retrieval_metrics.retrieval.answers import AnswerRankings, read_answer
+from retrieval_metrics.retrieval.answers import AnswerRankings, copy_answer, read_answer
 from retrieval_metrics.retrieval.call_policy import FunctionCaller, run_concurrently
 from retrieval_metrics.retrieval.error_causes import TWO_LOOPS_HINT, is_event_loop_error
 from retrieval_metrics.retrieval.event_loop import run_until_complete
@@ -175,12 +176,14 @@ class RetrievalTask:
         self._convert = convert
         if convert is None and resolved.host is not None:
             self._convert = resolved.host.convert_items
-        self.texts = question_texts(questions)
+        self.texts = dict(question_texts(questions))
         self._judgeable: Judgeable | None = None
         if isinstance(questions, Questions) and self.texts:
             self._judgeable = _read_judgeable(questions, match)
         self._workers = positive_integer(workers, "workers")
-        self._caller = FunctionCaller(resolved.call, name="retriever", timeout=timeout, retries=retries)
+        self._caller = FunctionCaller(
+            resolved.call, name="retriever", timeout=timeout, retries=retries, keep=copy_answer
+        )
         self._raise_on_error = raise_on_error
         self._check = check
         self.name = name
@@ -276,7 +279,8 @@ class RetrievalTask:
                 errors[query] = self._errors[query]
             if query in self._stages:
                 stages[query] = self._stages[query]
-        return RetrievedRun(rankings, errors, seconds, stages=stages_to_runs(stages))
+        runs = stages_to_runs(stages)
+        return RetrievedRun(rankings, errors, seconds, stages=runs, takes_documents=merge_stage_inputs(stages))
 
     def end(self) -> None:
         """End the threads."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
 from retrieval_metrics.statistics.difference_intervals import min_significant_units
+from retrieval_metrics.statistics.distributions import normal_cdf, t_quantile
 from retrieval_metrics.statistics.units import sum_by_cluster
 from retrieval_metrics.statistics.value_arrays import settings_table
 
@@ -35,8 +36,6 @@ def find_possibly_best(
         >>> find_possibly_best([[0.5, 0.6, 0.1], [0.4, 0.3, 0.2], [0.6, 0.7, 0.1], [0.5, 0.4, 0.3]] * 3).tolist()
         [True, True, False]
     """
-    from scipy import stats
-
     proportion(level, "level")
     positive_integer(resamples, "resamples")
     array = settings_table(values)
@@ -48,7 +47,7 @@ def find_possibly_best(
     deficit = (len(array) * gaps / spread).max(axis=1)
     largest = _largest_sums(deviations, spread, resamples, seed)
     df = max(n_units - 1, 1)
-    critical = stats.t.isf(stats.norm.sf(np.quantile(largest, level, axis=0)), df)
+    critical = np.array([_to_t(df, value) for value in np.quantile(largest, level, axis=0).tolist()])
     # A setting that is worse by a constant is worse on every question.
     is_worse_by_constant = (np.isinf(spread) & (gaps > 0)).any(axis=1)
     if n_units < min_significant_units(level):
@@ -57,6 +56,11 @@ def find_possibly_best(
     is_best_here = means == means.max()
     possibly_best: NDArray[np.bool_] = is_within_chance | is_best_here
     return possibly_best
+
+
+def _to_t(df: int, normal_value: float) -> float:
+    """Return the value that Student's t exceeds as often as a normal variable exceeds this one."""
+    return -t_quantile(df, normal_cdf(-normal_value))
 
 
 def _pairwise_spread(deviations: NDArray[np.float64]) -> NDArray[np.float64]:

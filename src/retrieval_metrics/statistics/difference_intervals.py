@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.validation import positive_number, proportion
+from retrieval_metrics.statistics.distributions import t_cdf, t_quantile
 from retrieval_metrics.statistics.means import Interval
 
 if TYPE_CHECKING:
@@ -136,13 +137,6 @@ def student_critical_value(count: float, level: float = 0.95) -> float:
     return t * math.sqrt(count / (count - 1 + t**2))
 
 
-def t_quantile(df: float, probability: float) -> float:
-    """Return the value below which Student's t is with this probability."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(df, probability))
-
-
 def critical_value_to_p(critical_value: float, count: int) -> float:
     """Return the p value of Student's t for a standardised sum of so many differences; 0 if it cannot be reached.
 
@@ -152,7 +146,5 @@ def critical_value_to_p(critical_value: float, count: int) -> float:
     """
     if critical_value**2 >= count:
         return 0.0
-
-    from scipy.special import stdtr
-
-    return 2 * float(stdtr(count - 1, -critical_value * math.sqrt((count - 1) / (count - critical_value**2))))
+    t_statistic = critical_value * math.sqrt((count - 1) / (count - critical_value**2))
+    return 2 * t_cdf(count - 1, -t_statistic)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_number, proportion
-from retrieval_metrics.statistics.difference_intervals import t_quantile
+from retrieval_metrics.statistics.distributions import t_quantile
 from retrieval_metrics.statistics.rare_changes import estimate_rare_change
 from retrieval_metrics.statistics.units import MIN_UNITS_FOR_SPREAD, Units
 

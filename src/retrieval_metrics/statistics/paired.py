@@ -10,6 +10,7 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import positive_number, proportion
 from retrieval_metrics.statistics.difference_intervals import difference_interval
+from retrieval_metrics.statistics.distributions import t_cdf
 from retrieval_metrics.statistics.multiple_comparisons import Contrasts, joint_sign_flips
 from retrieval_metrics.statistics.units import MIN_UNITS_FOR_SPREAD, Units, cluster_numbers
 from retrieval_metrics.statistics.value_arrays import ROUNDING, vector
@@ -66,10 +67,7 @@ class PairedDifference:
         """The p value of the two-sided paired t test."""
         if not self.t_statistic:
             return 1.0
-
-        from scipy.special import stdtr
-
-        return 2 * float(stdtr(self.clusters - 1, -abs(self.t_statistic)))
+        return 2 * t_cdf(self.clusters - 1, -abs(self.t_statistic))
 
 
 class PairedDifferences(NamedTuple):

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_number, proportion
 from retrieval_metrics.statistics.difference_intervals import min_significant_units
+from retrieval_metrics.statistics.distributions import (
+    beta_cdf,
+    beta_quantile,
+    chi_squared_quantile,
+    find_root,
+    noncentral_t_quantile,
+    noncentral_t_upper,
+    normal_quantile,
+    t_quantile,
+)
 from retrieval_metrics.statistics.units import MIN_UNITS_FOR_SPREAD, Units
 
 if TYPE_CHECKING:
@@ -103,15 +114,13 @@ def detectable_difference(
     if n < n_moving or not units.totals.any():
         return Detectable(math.inf, math.inf)
 
-    from scipy.special import betaincinv, chdtri
-
-    share = float(betaincinv(n_moving, n - n_moving + 1, power))
+    share = beta_quantile(n_moving, n - n_moving + 1, power)
     effect = _detectable_effect(units.effective_units, power, alpha) * math.sqrt(units.effective_units / n)
     variance = units.variance_of_mean * n
     magnitudes = np.abs(units.totals[units.totals != 0]) * n / units.queries
     allowance = variance_allowance(max(units.effective_units - 1, 1.0), power, alpha)
     spread = max(effect * math.sqrt(variance * allowance), share * min(float(magnitudes.mean()), span))
-    max_variance = variance * (n - 1) / float(chdtri(n - 1, SPREAD_CONFIDENCE))
+    max_variance = variance * (n - 1) / chi_squared_quantile(n - 1, SPREAD_CONFIDENCE)
     # The positive root D of the docstring's equation.
     linear = effect**2 * span
     root = math.sqrt(linear**2 + 4 * (1 + effect**2) * effect**2 * max_variance)
@@ -174,11 +183,9 @@ def queries_needed(
             f"difference must be a finite number other than 0, got {difference!r}; the largest possible is {span:g}"
         )
 
-    from scipy.special import chdtri
-
     squares = units.variance_of_mean * n * (n - 1)
-    min_variance = squares / float(chdtri(n - 1, 1 - SPREAD_CONFIDENCE))
-    max_variance = squares / float(chdtri(n - 1, SPREAD_CONFIDENCE))
+    min_variance = squares / chi_squared_quantile(n - 1, 1 - SPREAD_CONFIDENCE)
+    max_variance = squares / chi_squared_quantile(n - 1, SPREAD_CONFIDENCE)
     cluster_size = units.queries / n
     return QueriesNeeded(
         low=math.ceil(cluster_size * min_units_for_power(target, min_variance, 0.0, power, alpha)),
@@ -203,15 +210,13 @@ def min_units_for_power(
         ValueError: If it takes more than 2^40 units.
     """
     variance *= variance_allowance(df, power, alpha)
-    from scipy.special import betainc
-
     min_units = min_significant_units(1 - alpha)
 
     def suffices(n: int) -> bool:
         remaining = difference - step / n
         if remaining <= 0:
             return False
-        if step and betainc(min_units, n - min_units + 1, remaining / step) < power:
+        if step and beta_cdf(min_units, n - min_units + 1, remaining / step) < power:
             return False
         deviation = math.sqrt(variance + max(remaining * (step - remaining), 0.0))
         if deviation <= remaining * NEGLIGIBLE_DEVIATION:
@@ -242,10 +247,8 @@ def variance_allowance(df: float, power: float, alpha: float) -> float:
     """
     if math.isinf(df):
         return 1.0
-    from scipy.special import nctdtrit, ndtri
-
-    z = float(ndtri(1 - alpha / 2))
-    ratio = float(nctdtrit(df, z, power)) / (z + float(ndtri(power)))
+    z = -normal_quantile(alpha / 2)
+    ratio = noncentral_t_quantile(df, z, power) / (z + normal_quantile(power))
     return max(ratio**2, 1.0)
 
 
@@ -257,16 +260,14 @@ def sd_bounds(count: float) -> tuple[float, float]:
         >>> round(low, 2), round(high, 2)
         (0.91, 1.14)
     """
-    from scipy.special import chdtri
-
-    low = math.sqrt((count - 1) / float(chdtri(count - 1, 1 - SPREAD_CONFIDENCE)))
-    high = math.sqrt((count - 1) / float(chdtri(count - 1, SPREAD_CONFIDENCE)))
+    low = math.sqrt((count - 1) / chi_squared_quantile(count - 1, 1 - SPREAD_CONFIDENCE))
+    high = math.sqrt((count - 1) / chi_squared_quantile(count - 1, SPREAD_CONFIDENCE))
     return low, high
 
 
+@lru_cache(maxsize=256)
 def _detectable_effect(count: float, power: float, alpha: float) -> float:
     """Return the effect in standard deviations for which the paired t test has that power."""
-    from scipy.optimize import brentq
 
     def excess(effect: float) -> float:
         return paired_t_power(effect, count, alpha) - power
@@ -274,16 +275,13 @@ def _detectable_effect(count: float, power: float, alpha: float) -> float:
     enough = 1.0
     while excess(enough) < 0:
         enough *= 2
-    return float(brentq(excess, 0.0, enough, xtol=1e-12))
+    return find_root(excess, 0.0, enough)
 
 
 def paired_t_power(effect: float, count: float, alpha: float) -> float:
     """Return the power of the two-sided paired t test to find a mean difference of `effect` standard deviations."""
-    from scipy.stats import nct, t
-
     df = count - 1
-    with np.errstate(divide="ignore"):  # scipy 1.11 divides by zero for effects near 0, but its result is right
-        return float(nct.sf(t.isf(alpha / 2, df), df, effect * math.sqrt(count)))
+    return noncentral_t_upper(df, effect * math.sqrt(count), -t_quantile(df, alpha / 2))
 
 
 def _require_power_above_alpha(power: float, alpha: float, span: float) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_number, proportion
-from retrieval_metrics.statistics.difference_intervals import t_quantile
+from retrieval_metrics.statistics.distributions import t_quantile
 from retrieval_metrics.statistics.labelled_sample import (
     MIN_SHOWING_SLOPE,
     MIN_SHOWING_SLOPE_OF_DIFFERENCE,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.statistics.distributions import t_quantile
 from retrieval_metrics.statistics.sums import Sums
 from retrieval_metrics.statistics.value_arrays import ROUNDING, vector
 
@@ -150,7 +151,11 @@ class Units(NamedTuple):
 
 
 # Degrees of freedom of a variance beside one for each cluster that holds a failure; chosen by simulation.
-EXTRA_DF = 4
+EXTRA_DF = 3
+# How many pairs of equal queries are added to those that a sample shows; chosen by simulation.
+EQUAL_PAIRS = 0.75
+# The pairs that the queries of one cluster count as, at most, because they are not independent evidence.
+MAX_PAIRS = 7
 
 
 def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
@@ -159,9 +164,12 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
     With n_j queries in cluster j, g = (sum n_j)^2 / sum n_j^2 is the number of clusters, or fewer if a few of them hold
     most queries. The number of independent queries is n / D, from g to n, where D is the larger of two design effects:
     that of the jackknife, and 1 + (n / g - 1) r with r the correlation within clusters, which small clusters show too.
+    A sample in which few clusters hold a failure hardly shows r. So 0.75 pairs of equal queries are added to the T
+    pairs that a sample shows, r + (1 - r) 0.75 / (T + 0.75): T is the effective number of clusters in which queries
+    deviate from the mean, times the other queries of such a cluster, at most 7.
 
     It is multiplied by the squared ratio of the 97.5% quantiles of Student's t of n - 1 queries and of the degrees of
-    freedom that clusters leave: g - 1 (Korn and Graubard 1998), or h + 4 if that is less, for the share 1 - g / n of
+    freedom that clusters leave: g - 1 (Korn and Graubard 1998), or h + 3 if that is less, for the share 1 - g / n of
     queries that are not alone. h is the effective number of clusters which hold what is lacking to the largest value,
     or what exceeds the smallest, whichever are fewer: if all failures are in three clusters, no more than three show
     how they vary. Mean, mean square, smallest and largest value stay the same.
@@ -182,11 +190,9 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
     if n_clusters in {n, 1}:
         return sums
 
-    from scipy.special import stdtrit
-
     def t_ratio(df: float) -> float:
         """Return the squared ratio of the quantiles of Student's t of n - 1 queries and of fewer degrees of freedom."""
-        return (float(stdtrit(n - 1, 0.975)) / float(stdtrit(df, 0.975))) ** 2
+        return (t_quantile(n - 1, 0.975) / t_quantile(df, 0.975)) ** 2
 
     g = units.effective_units
     effect = _correlation_design_effect(array - sums.mean, units, clusters, sums.mean)
@@ -202,14 +208,16 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
 def _correlation_design_effect(
     deviations: NDArray[np.float64], units: Units, clusters: ArrayLike, mean: float
 ) -> float:
-    """Return the design effect 1 + (n / g - 1) r that the correlation r within clusters would have."""
+    """Return the design effect 1 + (n / g - 1) r of the correlation r within clusters; see `effective_sums`."""
     n = len(deviations)
     sizes = units.sizes
-    squares = np.bincount(cluster_numbers(clusters), deviations**2)
+    squares: NDArray[np.float64] = np.bincount(cluster_numbers(clusters), deviations**2).astype(np.float64)
     products = float((((units.totals - sizes * mean) ** 2 - squares) / sizes).sum()) / (n - len(sizes))
     if squares.sum() <= ROUNDING * units.squares:
         return 1.0
     correlation = min(max(products * n / float(squares.sum()), 0.0), 1.0)
+    pairs = _effective_number(squares) * float(squares @ np.minimum(sizes - 1, MAX_PAIRS)) / float(squares.sum())
+    correlation += (1 - correlation) * EQUAL_PAIRS / (pairs + EQUAL_PAIRS)
     return 1 + (n / units.effective_units - 1) * correlation
 
 

@@ -24,6 +24,7 @@ from retrieval_metrics.files.run_file import decode_run, encode_run
 from retrieval_metrics.files.saved_fields import decode_saved_fields
 from retrieval_metrics.files.saved_format import Lines, parse_saved_file, read_saved_file, write_saved_file
 from retrieval_metrics.files.saved_records import decode_record
+from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.retrieval.answer_log import RUN_LOG_KIND, AnswerLog
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def _read_questions(saved_file: SavedFile) -> EvaluationSet:
     with saved_file.name_place_in_errors("questions"):
         entries = list(saved_file.content["questions"])
     questions = decode_questions(entries, saved_file)
+    with saved_file.name_place_in_errors("the judgments of the questions"):
+        as_qrels(questions)
     return EvaluationSet.from_dataset(replace(questions, sources=decode_sources(saved_file.content, saved_file)))
 
 

@@ -7,7 +7,16 @@ from typing import Any
 from haystack import Document, Pipeline
 
 import retrieval_metrics as rm
-from conformance import Conformance, EvaluationConformance, Items, MatchConformance, Rankings, Scores, Truth
+from conformance import (
+    NO_IDS_IN_LISTS,
+    Conformance,
+    EvaluationConformance,
+    Items,
+    MatchConformance,
+    Rankings,
+    Scores,
+    Truth,
+)
 from haystack_hosts import Prepared, PreparedAsync, make_pipeline
 from haystack_integrations.components.evaluators.retrieval_metrics import RetrievalEvaluator
 
@@ -55,6 +64,7 @@ def name_scores(qrels: Truth, outputs_by_metric: Mapping[str, Mapping[str, Any]]
 
 
 class TestTheEvaluatorByContent(Conformance):
+    cannot_express = NO_IDS_IN_LISTS
     field = "content"
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
@@ -78,12 +88,16 @@ class TestTheEvaluatorByMetadataLoadedFromItsDictionary(TestTheEvaluatorByConten
 
 
 class TestOneEvaluatorForAllMetrics(Conformance):
+    cannot_express = NO_IDS_IN_LISTS
+
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         evaluator = RetrievalEvaluator(list(metrics), document_comparison_field="id", group_field="meta.group")
         return name_scores(qrels, evaluator.run(**make_rows(qrels, run, "id"))["results"])
 
 
 class TestEvaluatorsInAPipeline(Conformance):
+    cannot_express = NO_IDS_IN_LISTS
+
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         pipeline = Pipeline()
         for metric in metrics:

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
-from haystack import Document
+from haystack import Document, Pipeline
 from haystack.components.converters import TextFileToDocument
-from haystack.components.preprocessors import DocumentSplitter
+from haystack.components.preprocessors import DocumentSplitter, HierarchicalDocumentSplitter
+from haystack.components.retrievers import AutoMergingRetriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 import retrieval_metrics as rm
 from haystack_hosts import Prepared
@@ -43,3 +45,26 @@ def test_a_chunk_knows_its_place() -> None:
     with pytest.warns(rm.RetrievalWarning, match="1 with offsets that a framework recorded and nothing confirms"):
         assert rm.evaluate(qrels, run, "recall").means["recall"] == 0.0
     assert rm.evaluate({"q1": ["book"]}, run, "recall", match="source").means["recall"] == 1.0
+
+
+@pytest.mark.parametrize("is_merged_twice", [False, True])
+def test_a_judged_chunk_is_found_in_the_parent_that_replaces_it(is_merged_twice: bool) -> None:
+    words = " ".join(f"word{number}" for number in range(12))
+    splitter = HierarchicalDocumentSplitter(block_sizes={4, 2}, split_overlap=0, split_by="word")
+    blocks = splitter.run(documents=[Document(content=words, id="rules")])["documents"]
+    leaves = [block for block in blocks if not block.meta["__children_ids"]]
+    siblings = [leaf for leaf in leaves if is_merged_twice or leaf.meta["__parent_id"] == leaves[0].meta["__parent_id"]]
+    store = InMemoryDocumentStore()
+    store.write_documents(blocks)
+    pipeline = Pipeline()
+    pipeline.add_component("leaves", Prepared({"q": siblings}))
+    pipeline.add_component("merging", AutoMergingRetriever(store, threshold=0.5))
+    pipeline.connect("leaves.documents", "merging.documents")
+    questions = [("q", [leaf.id for leaf in siblings])]
+    if not is_merged_twice:
+        stages = evaluate_pipeline(pipeline, questions, ["recall", "precision@1"])
+        assert stages["merging"].means == stages["leaves"].means == {"recall": 1.0, "precision@1": 1.0}
+        return
+    # The whole document names only the blocks between.
+    with pytest.warns(rm.RetrievalWarning, match="6 judged chunks may be contained in the parents that were retrieved"):
+        evaluate_pipeline(pipeline, questions, "recall")

@@ -218,3 +218,13 @@ def test_spans_are_found_in_the_whole_documents() -> None:
     questions = [("what saves memory?", [rm.Span("book", 23, 43)])]
     stages = evaluate_pipeline(pipeline, questions, "mrr", documents=[book])
     assert {name: stage.means["mrr"] for name, stage in stages.items()} == {"retriever": 0.5, "ranker": 1.0}
+
+
+def test_documents_to_leave_out_take_no_rank() -> None:
+    answers = {"why?": [Document(id="q1", content="why?"), Document(id="d1", content="because")]}
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", Prepared(answers))
+    questions = rm.EvaluationSet({"q1": "why?"}, {"q1": ["d1"]})
+    stages = evaluate_pipeline(pipeline, questions, "mrr", exclude="query_id")
+    assert stages["retriever"].means["mrr"] == 1.0
+    assert stages["retriever"].counts["excluded"] == 1

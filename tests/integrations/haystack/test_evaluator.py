@@ -238,3 +238,13 @@ def test_what_cannot_be_an_id_is_refused() -> None:
 def test_what_is_no_list_of_documents_is_refused_by_name(expected: Any, retrieved: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         RetrievalEvaluator("mrr", document_comparison_field="id").run(expected, retrieved)
+
+
+def test_a_content_may_end_with_a_line_break_and_an_id_may_not() -> None:
+    expected = Document(id="d1 ", content="Paris is\nthe capital\n")
+    other = Document(id="d2", content="Rome")
+    found = RetrievalEvaluator("mrr").run(ground_truth_documents=[[expected]], retrieved_documents=[[other, expected]])
+    assert found["score"] == 0.5
+    by_id = RetrievalEvaluator("mrr", document_comparison_field="id")
+    with pytest.raises(ValueError, match="document 'd1 ' judged for query 0 begins or ends with a blank"):
+        by_id.run(ground_truth_documents=[[expected]], retrieved_documents=[[other, expected]])

@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -80,3 +82,12 @@ def test_it_takes_the_place_of_its_siblings_in_an_evaluation_run_result() -> Non
     assert report.aggregated_report() == {"metrics": ["mrr@10", "recall@1"], "score": [0.75, 0.5]}
     detailed: Any = report.detailed_report()
     assert detailed == {"question": ["q1", "q2"], "mrr@10": [0.5, 1.0], "recall@1": [0.0, 1.0]}
+
+
+def test_evaluating_loads_no_pandas() -> None:
+    code = (
+        "import sys; from haystack_integrations.components.evaluators.retrieval_metrics import RetrievalEvaluator\n"
+        "from haystack_integrations.components.rankers.retrieval_metrics import *\n"
+        "assert 'pandas' not in sys.modules, 'pandas'"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -155,6 +155,36 @@ def test_frames_and_tuples() -> None:
     assert RetrievalMetricsProvider().calc_aggregate([AP], iter(judgments), iter(scored)) == expected
 
 
-@pytest.mark.parametrize("run", [{}, {"unknown": {"d": 1.0}}, {"q": {}}])
+@pytest.mark.parametrize("run", [{}, {"q": {}}])
 def test_nothing_retrieved(run: Any) -> None:
     assert RetrievalMetricsProvider().calc_aggregate([RR], {"q": {"d": 1}}, run) == {RR: 0.0}
+
+
+@pytest.mark.usefixtures("provider_put_first")
+@pytest.mark.parametrize("through_pipeline", [False, True])
+@pytest.mark.parametrize(
+    ("qrels", "run", "error", "message"),
+    [
+        ({1: {"10": 1}}, {"1": {"10": 1.0}}, TypeError, "query ids in the qrels are int and those in the run are str"),
+        ({"q1": {"10": 1}}, {"Q1": {"10": 1.0}}, ValueError, "no query in common: the run begins with 'Q1'"),
+    ],
+)
+def test_a_run_that_shares_no_query_is_an_error(
+    qrels: Any, run: Any, error: type[Exception], message: str, *, through_pipeline: bool
+) -> None:
+    put_first()
+    calculate = ir_measures.calc_aggregate if through_pipeline else RetrievalMetricsProvider().calc_aggregate
+    with pytest.raises(error, match=message):
+        calculate([AP, nDCG @ 10], qrels, run)
+
+
+@pytest.mark.filterwarnings("error::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [({}, "nothing was retrieved for 2 of 2"), ({"q1": {"d1#1": 1.0}, "q2": {"d2": 1.0}}, "under nearly the same id")],
+)
+def test_the_warnings_of_the_core_are_issued(run: Any, message: str) -> None:
+    qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    with pytest.warns(Warning, match=message):
+        means = RetrievalMetricsProvider().calc_aggregate([AP], qrels, run)
+    assert means[AP] == (0.5 if run else 0.0)

@@ -1,5 +1,6 @@
 """Documents of LangChain as items of the core."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,7 +45,7 @@ def test_quotes_spans_and_texts_need_no_ids() -> None:
     ("match", "error", "message"),
     [
         ("metadata:page", ValueError, "has a value for match='metadata:page'; the metadata of the first has 'source'"),
-        ("ids", ValueError, "match must be 'id', 'source', 'metadata:<name>' or a callable, got 'ids'"),
+        ("ids", ValueError, "match must be 'id', 'source', 'filename', 'metadata:<name>' or a callable, got 'ids'"),
         ("content", ValueError, "for the whole text, pass lambda item: item.text"),
         ("metadata:", ValueError, "match must be 'id'"),
         (lambda _: None, ValueError, "no document retrieved for query 'why\\?' has a value for match=<function"),
@@ -63,3 +64,42 @@ def test_documents_are_left_as_they_were() -> None:
     before = document.model_copy(deep=True)
     evaluate_retriever(Prepared(answers={"why?": [document]}), ROWS[:1])
     assert document == before
+
+
+class TestFilesOfAFolder:
+    """Loaders write whole paths and give no ids; people judge names of files."""
+
+    DOCUMENTS = [
+        Document("Dogs may board with a ticket.", metadata={"source": "/data/docs/animals.md"}),
+        Document("Bicycles cost nothing on weekdays.", metadata={"source": "/data/docs/bicycles.md"}),
+    ]
+    QUESTIONS = [("Can I take my dog?", ["animals.md"]), ("Can I take my bicycle?", ["bicycles.md"])]
+
+    def retriever(self) -> Prepared:
+        return Prepared(answers={query: self.DOCUMENTS for query, _ in self.QUESTIONS})
+
+    def test_names_of_files_are_matched_saved_and_loaded(self, tmp_path: Path) -> None:
+        result = evaluate_retriever(self.retriever(), self.QUESTIONS, "mrr", match="filename", documents=self.DOCUMENTS)
+        assert list(result.per_query["mrr"].values()) == [1.0, 0.5]
+        result.save(tmp_path / "result.json")
+        loaded = rm.load(tmp_path / "result.json")
+        assert loaded.means == result.means
+        assert loaded.scores.require_origin("loaded").match == "filename"
+
+    def test_they_are_recommended_where_no_path_matches(self) -> None:
+        with pytest.warns(rm.RetrievalWarning, match="the judged id 'animals.md': pass match='filename'"):
+            evaluate_retriever(self.retriever(), self.QUESTIONS, "mrr", match="source")
+
+    def test_a_mistyped_name_is_an_error_before_any_call(self) -> None:
+        questions = [("Can I take my dog?", ["animal.md"])]
+        retriever = Prepared(answers={})
+        with pytest.raises(ValueError, match=r"'animal.md' \(did you mean 'animals.md'\?\)"):
+            evaluate_retriever(retriever, questions, "mrr", match="filename", documents=self.DOCUMENTS)
+
+    def test_lint_takes_the_documents(self) -> None:
+        questions = rm.EvaluationSet.from_dataset(self.QUESTIONS)
+        found = [finding.name for finding in questions.lint(self.DOCUMENTS, match="filename")]
+        assert "unknown_document" not in found
+        mistyped = rm.EvaluationSet.from_dataset([("Can I take my dog?", ["animal.md"])])
+        assert mistyped.lint(self.DOCUMENTS, match="filename").counts["unknown_document"] == 1
+        assert "unknown_document" not in mistyped.lint(self.DOCUMENTS).counts

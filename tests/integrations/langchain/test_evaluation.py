@@ -197,3 +197,11 @@ def test_retrievers_of_langchain_are_compared_by_the_core() -> None:
     )
     assert comparison.summary[0].startswith("better is better than worse in mrr")
     assert len(comparison.seconds["better"]) == 8
+
+
+def test_documents_to_leave_out_take_no_rank() -> None:
+    documents = [Document("why?", id="q1"), Document("because", id="d1")]
+    rows = [{"id": "q1", "query": "why?", "relevant": ["d1"]}]
+    for exclude in ("query_id", {"q1": ["q1"]}):
+        result = evaluate_retriever(lambda _: documents, rows, "mrr", exclude=exclude)
+        assert (result.means["mrr"], result.counts["excluded"]) == (1.0, 1)

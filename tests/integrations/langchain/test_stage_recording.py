@@ -150,4 +150,4 @@ def test_the_nodes_of_a_graph_are_steps_as_often_as_they_run() -> None:
         asyncio.run(aevaluate_retriever(graph, QUESTIONS, "mrr", **keys)),
     ):
         assert list(result.stages) == ["Finder", "retrieve", "grade", "Finder 2", "retrieve 2", "grade 2"]
-        assert result.stages.first_stage == ("Finder",)
+        assert result.stages.first_stage == ("Finder", "Finder 2")

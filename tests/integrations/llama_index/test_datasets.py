@@ -47,11 +47,15 @@ def test_a_dataset_with_a_corpus_is_judged_by_its_texts_after_the_index_was_buil
         "corpus": {chunk.node_id: chunk.get_content() for chunk in old},
         "relevant_docs": {"q1": [old[1].node_id]},
     }
-    with pytest.warns(rm.RetrievalWarning, match="no retrieved document is judged"):
-        by_id = evaluator(new).evaluate_dataset(content)
-    assert by_id.evaluation.means["recall"] == 0.0
     by_text = evaluator(new).evaluate_dataset(match_by_text(content))
     assert by_text.evaluation.means["recall"] == 1.0
+    with pytest.warns(rm.RetrievalWarning, match="unknown to the corpus of the dataset, as after an index was rebuilt"):
+        by_itself = evaluator(new).evaluate_dataset(content)
+    assert by_itself.evaluation.means == by_text.evaluation.means
+    assert evaluator(old).evaluate_dataset(content).evaluation.means["recall"] == 1.0
+    content["relevant_docs"] = {"q1": {old[1].node_id: 2}}
+    with pytest.warns(rm.RetrievalWarning, match="no retrieved document is judged"):
+        assert evaluator(new).evaluate_dataset(content).evaluation.means["recall"] == 0.0
 
 
 @pytest.mark.parametrize(

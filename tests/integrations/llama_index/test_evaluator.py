@@ -208,7 +208,10 @@ def test_names_are_ours_first_then_those_of_llama_index_then_an_error() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"match": "text_hash"}, "match must be 'id', 'source', 'metadata:<name>' or a callable, got 'text_hash'"),
+        (
+            {"match": "text_hash"},
+            "match must be 'id', 'source', 'filename', 'metadata:<name>' or a callable, got 'text_hash'",
+        ),
         ({"match": "metadata:"}, "match must be"),
         ({"node_postprocessor": []}, "node_postprocessor\n  Extra inputs are not permitted"),
         ({"metrics": [MRR(), metric("mrr")]}, "two metrics are named 'mrr'"),
@@ -547,3 +550,9 @@ def test_how_many_questions_a_store_gave_fewer_than_k_is_said_once() -> None:
     assert "look at more (vector_store_kwargs={...}" in str(caught[0].message)
     small = RetrieverEvaluator.from_metric_names(["mrr"], retriever=VectorIndexRetriever(index, similarity_top_k=9))
     assert small.evaluate_dataset(rows).errors == {}  # all that the store holds
+
+
+def test_nodes_to_leave_out_take_no_rank() -> None:
+    ours = evaluator(["mrr"], [node("q1"), node("n1")])
+    result = ours.evaluate_dataset([{"id": "q1", "query": "q", "relevant": ["n1"]}], exclude="query_id")
+    assert (result.evaluation.means["mrr"], result.evaluation.counts["excluded"]) == (1.0, 1)

@@ -20,7 +20,16 @@ from llama_index.core.node_parser import (
 from llama_index.core.postprocessor import LongContextReorder, MetadataReplacementPostProcessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.retrievers import AutoMergingRetriever, VectorIndexRetriever
-from llama_index.core.schema import BaseNode, Document, NodeWithScore, QueryBundle, TransformComponent
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    RelatedNodeInfo,
+    TextNode,
+    TransformComponent,
+)
 
 import retrieval_metrics as rm
 from llama_index.evaluation.retrieval_metrics import (
@@ -302,3 +311,23 @@ def test_auto_merging_is_judged_by_the_parent_that_took_the_place_of_its_leaves(
 
 def place_in(node: BaseNode, text: str) -> rm.Span:
     return find_span(node.get_content(), text)
+
+
+def test_a_judged_leaf_is_found_in_the_parent_that_replaces_it() -> None:
+    parent = TextNode(id_="P", text="money back within five days. money arrives by card. never by cheque.")
+    texts = ["money back within five days", "money arrives by card", "never by cheque"]
+    leaves = [TextNode(id_=f"L{number}", text=text) for number, text in enumerate(texts)]
+    for leaf in leaves:
+        leaf.relationships[NodeRelationship.PARENT] = RelatedNodeInfo(node_id="P")
+    parent.relationships[NodeRelationship.CHILD] = [RelatedNodeInfo(node_id=leaf.node_id) for leaf in leaves]
+    context = StorageContext.from_defaults()
+    context.docstore.add_documents([parent, *leaves])
+    found = Prepared({"when?": [NodeWithScore(node=leaf, score=1.0) for leaf in leaves[:2]]})
+    merging = AutoMergingRetriever(found, context)  # type: ignore[arg-type]  # any retriever of nodes will do
+    assert [node.node_id for node in merging.retrieve("when?")] == ["P"]
+    questions = [("when?", ["L0", "L2"])]
+    comparison_values = {}
+    for name, retriever in {"leaves": found, "merging": merging}.items():
+        evaluator = RetrieverEvaluator.from_metric_names(["recall", "mrr"], retriever=retriever)
+        comparison_values[name] = evaluator.evaluate_dataset(questions).evaluation.means
+    assert comparison_values == {"leaves": {"recall": 0.5, "mrr": 1.0}, "merging": {"recall": 1.0, "mrr": 1.0}}

@@ -210,7 +210,7 @@ def test_the_means_of_the_hosts_table_are_those_of_the_core_undefined_queries_le
 def test_it_is_printed_as_the_cores_table_and_in_a_notebook() -> None:
     result = evaluator().evaluate_dataset(ROWS)
     assert str(result) == str(result.evaluation)
-    assert str(result).splitlines()[1] == "mrr       0.500  [0.139, 0.861]  3"
+    assert str(result).splitlines()[1] == "mrr       0.500  [0.069, 0.931]  3"
     assert result._repr_html_() == result.evaluation._repr_html_()
 
 

@@ -187,6 +187,18 @@ def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_i
     assert guarded.details.startswith("no drop can be significant: 5 queries, at least 6 needed")
 
 
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("suffix", ["#1", "-of-the-new-index"])
+def test_ids_that_nearly_or_never_match_are_not_measured_and_not_worse(suffix: str) -> None:
+    qrels: Any = {f"q{number}": [f"d{number}"] for number in range(20)}
+    good = rm.evaluate(qrels, {query: ["x", *documents] for query, documents in qrels.items()}, "mrr")
+    renamed = rm.evaluate(qrels, {query: [f"{documents[0]}{suffix}"] for query, documents in qrels.items()}, "mrr")
+    comparison = compare_with_baseline(renamed, good, alpha=0.05)
+    (verdict,) = regression_gate(renamed, comparison, "test_words.json", SETTINGS)
+    assert verdict.outcome == "not_measured"
+    assert "not comparable" in verdict.figures
+
+
 @pytest.mark.parametrize(("n_found", "can_fail"), [(6, True), (5, False)])
 def test_only_what_a_query_has_to_lose_can_fail(n_found: int, can_fail: bool) -> None:
     qrels = {f"q{number}": {"d": 1, "x": 0} for number in range(40)}

@@ -106,9 +106,16 @@ def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(b
         assert "no baseline" not in str(refused.stdout)
     builds.write(chunks.replace('{"mrr": None}, baseline=True', '{"mrr": 0.5}'))
     refused = builds.run()
-    refused.stdout.fnmatch_lines(["mrr below floor: 0.000 < 0.5, n = 40", "  mean 0.000, *", cause])
+    refused.stdout.fnmatch_lines([f"mrr not measured: {cause}"])
     assert "another granularity" not in str(refused.stdout)
     assert not (builds.path / WORDS).exists()
+
+
+def test_a_floor_that_near_misses_would_reach_is_not_measured(check: RetrievalCheck) -> None:
+    qrels: Any = {f"q{number}": [f"d{number}"] for number in range(20)}
+    chunks: Any = {f"q{number}": [f"d{number}#1" if number else "d0"] for number in range(20)}
+    with pytest.raises(pytest.fail.Exception, match="mrr not measured: 19 of 19 relevant documents"):
+        check(qrels, chunks, {"mrr": 0.5})
 
 
 def test_a_mean_of_nothing_is_below_its_floor_and_says_why(check: RetrievalCheck) -> None:

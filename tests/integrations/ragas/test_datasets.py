@@ -204,7 +204,7 @@ def test_an_item_brings_its_place_and_its_score(host: str) -> None:
     [
         ("metadata:key", ValueError, r"no document retrieved for query 'q1' has a value for match='metadata:key'"),
         (lambda _: 0.5, TypeError, "must be str or int, got float"),
-        ("name", ValueError, "match must be 'id', 'source', 'metadata:<name>' or a callable, got 'name'"),
+        ("name", ValueError, "match must be 'id', 'source', 'filename', 'metadata:<name>' or a callable, got 'name'"),
     ],
 )
 def test_an_item_without_an_id_is_an_error_and_no_failure_of_the_retriever(

@@ -80,12 +80,13 @@ def test_arrays_are_lists_and_nothing_is_changed() -> None:
     assert reference.tolist() == ["d1", "d7"]
 
 
-def test_without_reading_back_a_csv_file_gives_another_number(tmp_path: Any) -> None:
+def test_without_reading_back_a_csv_file_its_characters_are_refused(tmp_path: Any) -> None:
     rows = [{"retrieved_context_ids": RANKING, "reference_context_ids": ["d1", "d7"]}]
     dataset: Dataset[Any] = Dataset("questions", "local/csv", data=rows, root_dir=str(tmp_path))
     dataset.save()
     dataset.reload()
     row = dataset[0]
     assert row["reference_context_ids"] == "['d1', 'd7']"
-    characters = value(NDCG(10), list(row["retrieved_context_ids"]), list(row["reference_context_ids"]))
-    assert asyncio.run(NDCG(10).ascore(**row)).value != characters
+    with pytest.raises(ValueError, match=r"' ' .* is blank"):
+        value(NDCG(10), RANKING, list(row["reference_context_ids"]))
+    assert asyncio.run(NDCG(10).ascore(**row)).value == value(NDCG(10), RANKING, ["d1", "d7"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -126,8 +127,12 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc]  # as above
         for query, score_by_document in scores_by_query.items():
             if query in self.qrel_qids:
                 judged_run[query] = round_to_32_bits(score_by_document)
-        if not judged_run:
+        if not scores_by_query:
+            _warn_about_empty_run(len(self.qrel_qids))
             return
+        if not judged_run:
+            # No query is judged: the core says why, such as ids that are int here and str there.
+            judged_run = scores_by_query
         for group in self.groups:
             evaluation = rm.evaluate(
                 group.qrels,
@@ -141,6 +146,14 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc]  # as above
                 for query, value in evaluation.per_query[metric].items():
                     if not isnan(value):  # ir_measures fills in its own value where a measure is undefined
                         yield ir_measures.Metric(query_id=query, measure=measure, value=value)
+
+
+def _warn_about_empty_run(n_queries: int) -> None:
+    warnings.warn(
+        f"the run is empty, so nothing was retrieved for {n_queries} of {n_queries} judged queries; they score 0",
+        rm.RetrievalWarning,
+        stacklevel=3,
+    )
 
 
 def find_metric(measure: Measure) -> rm.Metric:

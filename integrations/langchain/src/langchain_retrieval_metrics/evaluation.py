@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics import Evaluation, Metric, Rules
     from retrieval_metrics.integration_api import StageRankings
-    from retrieval_metrics.types import ClustersBy, MatchBy
+    from retrieval_metrics.types import ClustersBy, Exclude, MatchBy
 
 DocumentList: TypeAlias = Sequence[Document]
 Answer: TypeAlias = DocumentList | Mapping[str, Any]
@@ -68,9 +68,12 @@ def _prepare_evaluation(
     raise_on_error: bool = False,
     config: RunnableConfig | None = None,
     documents: LoadedDocuments | None = None,
+    exclude: Exclude | None = None,
 ) -> _PreparedEvaluation:
     """Check the arguments of `evaluate_retriever` before anything is asked."""
-    evaluation = EvaluationTask(dataset, metrics, match, rules=rules, clusters=clusters, documents=documents)
+    evaluation = EvaluationTask(
+        dataset, metrics, match, rules=rules, clusters=clusters, documents=documents, exclude=exclude
+    )
     functions = resolve_retriever(retriever, config, query_key, tools, documents_key, with_stages=True)
     retrieve_arguments = evaluation.retrieve_arguments | {
         "convert": partial(convert_answer, documents_key=documents_key),
@@ -120,6 +123,7 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:
         config: The config of LangChain (callbacks, tags, metadata, configurable) for every call.
         documents: The Documents that the chunks were cut from, as a loader returns them, or their texts by source, if a
             `Span` is judged. Each chunk is then found in its document by its text, whatever the splitters recorded.
+        exclude: Documents to leave out before scoring, as in the core's `evaluate`: `"query_id"`, or `{query: ids}`.
 
     Returns:
         The core's result: means and counts (print it), `per_query`, `errors`, `seconds`, `to_pandas()`.

@@ -10,6 +10,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_retrieval_metrics.documents import convert_items
+from langchain_retrieval_metrics.parents import ParentRecorder
 from langchain_retrieval_metrics.recording import run_agent
 from langchain_retrieval_metrics.stage_recording import StageHandler
 from retrieval_metrics.integration_api import RetrieverFunctions
@@ -75,7 +76,9 @@ def resolve_retriever(
         handler = StageHandler(convert_items, documents_key)
         call_config = handler.add_to(config) if with_stages else config
         try:
-            answer = invoke_runnable(retriever, _make_input(text, query_key), call_config)
+            recorder = ParentRecorder(retriever)
+            answer = invoke_runnable(recorder.retriever, _make_input(text, query_key), call_config)
+            answer = recorder.add_chunks(answer)
         except NotImplementedError:  # the caller then uses the asynchronous function
             raise
         except Exception as error:
@@ -86,7 +89,9 @@ def resolve_retriever(
         handler = StageHandler(convert_items, documents_key)
         call_config = handler.add_to(config) if with_stages else config
         try:
-            answer = await retriever.ainvoke(_make_input(text, query_key), call_config)
+            recorder = ParentRecorder(retriever)
+            answer = await recorder.retriever.ainvoke(_make_input(text, query_key), call_config)
+            answer = recorder.add_chunks(answer)
         except Exception as error:
             return _read_refusal(retriever, error, query_key)
         return handler.add_stages(answer) if with_stages else answer

@@ -58,10 +58,11 @@ def with_stages(
     last = next(reversed(stages))
     if _ids_and_texts(stages[last]) != _ids_and_texts(items):
         # The chain changed the documents after its last recorded stage.
-        return StageRankings(stages | {RETURNED_STAGE: items})
+        takes_documents = {**stages.takes_documents, RETURNED_STAGE: True}
+        return StageRankings({**stages, RETURNED_STAGE: items}, takes_documents)
     if len(stages) == 1:
         return items
-    return StageRankings(stages | {last: items})
+    return StageRankings({**stages, last: items}, stages.takes_documents)
 
 
 def _is_stage_mapping(answer: object) -> TypeGuard[Mapping[Any, Any]]:
@@ -103,10 +104,13 @@ class StageHandler(BaseCallbackHandler):
         # Sorting is stable: runs with one position stay in the order in which they started.
         run_ids = sorted(self._runs, key=self._position)
         spans = []
+        takes_documents = {}
         for run_id in run_ids:
             run = self._runs[run_id]
             spans.append((str(run_id), str(run.parent), run.name, run.items))
-        return StagedAnswer(answer, StageRankings.from_spans(spans))
+            if run.takes_documents is not None:
+                takes_documents[str(run_id)] = run.takes_documents
+        return StagedAnswer(answer, StageRankings.from_spans(spans, takes_documents))
 
     def _position(self, run_id: UUID) -> _Position:
         return self._runs[run_id].position
@@ -129,7 +133,11 @@ class StageHandler(BaseCallbackHandler):
             self._sequences.add(parent_run_id)
         metadata = kwargs.get("metadata") or {}
         is_node = not is_step and name == metadata.get("langgraph_node")
-        takes_documents = are_documents(inputs)
+        takes_documents: bool | None = None
+        if isinstance(inputs, str):
+            takes_documents = False
+        elif are_documents(inputs):
+            takes_documents = True
         self._runs[run_id] = _Run(
             parent_run_id, name, position, is_node_of_graph=is_node, takes_documents=takes_documents
         )
@@ -151,7 +159,7 @@ class StageHandler(BaseCallbackHandler):
         # A sequence returns what its last step returned, which is recorded already.
         if not run.is_node_of_graph and run_id in self._sequences:
             return
-        has_removed_all = run.takes_documents and documents == []
+        has_removed_all = run.takes_documents is True and documents == []
         if has_removed_all or are_documents(documents):
             run.items = self._convert(documents)
 
@@ -167,11 +175,14 @@ class _Position:
 
 @dataclass(slots=True)
 class _Run:
-    """A run of a chain or a retriever, and what it returned."""
+    """A run of a chain or a retriever, and what it returned.
+
+    `takes_documents` is whether it was given documents; None if it was given a mapping, of which it may use any part.
+    """
 
     parent: UUID | None
     name: str
     position: _Position
     is_node_of_graph: bool = field(kw_only=True)
-    takes_documents: bool = field(kw_only=True)
+    takes_documents: bool | None = field(kw_only=True)
     items: list[Retrieved] | None = None

@@ -93,7 +93,9 @@ def _regression_verdict(
     before = comparison.evaluations[BASELINE]
     if conclusion.kind in {"no_common_queries", "not_comparable"}:
         reasons = [conclusion.sentence.removesuffix("."), *conclusion.caveats]
-        return Verdict(metric=metric, outcome="not_compared", figures="; ".join(reasons), difference=difference)
+        is_unmeasured = conclusion.kind == "not_comparable" and difference.obstacle != "budget"
+        outcome: Outcome = "not_measured" if is_unmeasured else "not_compared"
+        return Verdict(metric=metric, outcome=outcome, figures="; ".join(reasons), difference=difference)
     units = UnitsAtRisk.from_difference(difference, before)
     too_few = too_few_note(units, difference.min_units, difference.alpha / 2, metric)
     if too_few and metric not in guarded:

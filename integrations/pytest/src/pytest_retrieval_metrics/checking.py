@@ -41,6 +41,7 @@ from pytest_retrieval_metrics.check_records import (
 from pytest_retrieval_metrics.file_names import get_test_name, path_beside_test
 from pytest_retrieval_metrics.gate_wording import NOT_AWAITED, NOT_CALLED, format_no_baseline, round_notes
 from pytest_retrieval_metrics.verdicts import Verdict, end_test, get_effect, warn_about_verdicts
+from retrieval_metrics.integration_api import describe_error
 from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
 from retrieval_metrics.integration_api.pytest_support import with_source_texts
 
@@ -284,7 +285,7 @@ class RetrievalCheck:
         try:
             yield
         except Exception as error:
-            self._records.append(self._make_record(call, f"not measured: {type(error).__name__}: {error}"))
+            self._records.append(self._make_record(call, f"not measured: {describe_error(error)}"))
             raise
 
     def _finish(self, call: CheckCall, measurement: Measurement) -> CheckResult:

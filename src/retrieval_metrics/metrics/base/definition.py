@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from retrieval_metrics._internal.plain_types import BoolArray, FloatArray
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
 
 
 ParameterValue: TypeAlias = float | str
@@ -75,6 +76,8 @@ class Definition:
         name: The name as it is printed.
         score: `score(judged_run, *, k, **parameters)` returns one float per query; the value of a query without a
             relevant document is ignored.
+        score_plain: `score_plain(ranking, k)` returns the same value, to the bit, for one `PlainRanking` that has a
+            relevant document, with the default parameters. None if it has to be computed by `score`.
         summary: One line for tables and help.
         plain_summary: What the mean says, in everyday words; `{first}` stands for what the cut-off leaves. If empty,
             the summary is used.
@@ -116,6 +119,7 @@ class Definition:
 
     name: str
     score: Callable[..., FloatArray]
+    score_plain: Callable[[PlainRanking, int | None], float] | None = None
     summary: str
     plain_summary: str = ""
     aliases: tuple[str, ...] = ()

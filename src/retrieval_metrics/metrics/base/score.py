@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.metrics.base.definition import TieOrderValues
+from retrieval_metrics.metrics.base.rules import STANDARD
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
 
@@ -55,6 +59,27 @@ def score(judged: JudgedRun, metric: Metric, rules: Rules) -> MetricValues:
         return MetricValues(values, None, None, residual)
     over_orders = _score_tied_queries(judged, metric, parameters, values)
     return MetricValues(over_orders.mean, over_orders.lowest, over_orders.highest, residual)
+
+
+def takes_plain_rankings(metrics: Iterable[Metric], rules: Rules) -> bool:
+    """Return whether each of the metrics can be computed by `score_plain_ranking` under these rules."""
+    if rules is not STANDARD:
+        return False
+    for metric in metrics:
+        if metric.definition.score_plain is None or metric.parameters or isinstance(metric.k, Budget):
+            return False
+    return True
+
+
+def score_plain_ranking(metric: Metric, ranking: PlainRanking) -> float:
+    """Return the value that `score` returns, to the bit, for one plain ranking; NaN if nothing is relevant.
+
+    It takes a tenth of the time, because arrays take longer than numbers where there are few.
+    """
+    score_plain = metric.definition.score_plain
+    if score_plain is None or isinstance(metric.k, Budget):
+        raise TypeError(f"{metric} is not computed from a plain ranking; ask takes_plain_rankings before")
+    return score_plain(ranking, metric.k) if ranking.ideal else math.nan
 
 
 def parameters_of(metric: Metric, rules: Rules) -> dict[str, Any]:

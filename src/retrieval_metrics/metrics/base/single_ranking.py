@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics._internal.validation import integer
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.ids import judge_by_id
+from retrieval_metrics.matching.plain_ranking import MAX_PLAIN_LENGTH, read_plain_gains
 from retrieval_metrics.matching.ranking_order import TIES_AS_GIVEN
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.rules import STANDARD
@@ -18,6 +19,7 @@ from retrieval_metrics.metrics.base.score import score
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Gains
+    from retrieval_metrics.matching.plain_ranking import PlainRanking
     from retrieval_metrics.metrics.base.definition import Definition
 
 
@@ -33,6 +35,10 @@ def score_one(
     **parameters: Any,
 ) -> float:
     """Return one metric of one ranking; `others` are grades of documents that are not in it."""
+    if definition.score_plain is not None and n_nonrelevant is None and not others:
+        ranking = _read_plain_ranking(gains, definition, k, n_relevant, ideal, parameters)
+        if ranking is not None:
+            return definition.score_plain(ranking, k)
     metric = Metric(definition.name, k, **parameters)
     listed = _read_numbers(gains, "gains", allow_none=True)
     grade_by_position = {position: grade for position, grade in enumerate(listed) if grade is not None}
@@ -42,8 +48,36 @@ def score_one(
     n_listed_nonrelevant = sum(grade <= 0 for grade in listed_grades)
     unlisted_grades += [0.0] * _count_missing(n_listed_nonrelevant, n_nonrelevant, "not relevant")
     grades = {**grade_by_position, **dict(enumerate(unlisted_grades, start=len(listed)))}
-    judged = judge_by_id(Qrels({0: grades}), {0: range(len(listed))}, TIES_AS_GIVEN)
+    judged = judge_by_id(Qrels.unchecked({0: grades}), {0: range(len(listed))}, TIES_AS_GIVEN)
     return float(score(judged, metric, STANDARD).values[0])
+
+
+def _read_plain_ranking(
+    gains: Gains,
+    definition: Definition,
+    k: int | None,
+    n_relevant: int | None,
+    ideal: Gains | None,
+    parameters: Mapping[str, Any],
+) -> PlainRanking | None:
+    """Return the ranking if `score_plain` takes it, with all that is relevant; None for the general path."""
+    if k is not None and (type(k) is not int or k < 1):
+        return None
+    for name, value in parameters.items():
+        if value != definition.parameters[name].default:
+            return None
+    ranking = read_plain_gains(gains)
+    if ranking is None:
+        return None
+    if n_relevant is None and ideal is None:
+        # What is relevant, if nothing in the list is, was not retrieved.
+        return ranking if ranking.ideal else ranking._replace(ideal=[1.0])
+    missing = _list_missing_relevant(ranking.grades, n_relevant, ideal, needs_one=definition.needs_relevant)
+    relevant_grades = sorted([*ranking.grades, *missing], reverse=True)
+    # Without anything relevant the metric is undefined, and long ideals take longer here.
+    if not relevant_grades or len(relevant_grades) > MAX_PLAIN_LENGTH:
+        return None
+    return ranking._replace(ideal=relevant_grades)
 
 
 def _read_numbers(values: Any, argument: str, *, allow_none: bool = False) -> list[float | None]:

@@ -130,7 +130,8 @@ def _list_orders(judged: JudgedRun, query: int, metric: Metric) -> JudgedRun:
     places = np.array([list(chain.from_iterable(choice)) for choice in product(*places_by_block)], dtype=np.int64)
     block_rows = np.concatenate(blocks)
     rank = items.rank[block_rows] + places
-    copies = Qrels(dict.fromkeys(range(n_orders), qrels.judgments(query))).with_largest_grade(qrels.largest_grade)
+    copies = Qrels.unchecked(dict.fromkeys(range(n_orders), qrels.judgments(query)))
+    copies = copies.with_largest_grade(qrels.largest_grade)
     start = qrels.bounds[query]
     n_documents = qrels.bounds[query + 1] - start
     document = (items.document[block_rows] - start) + n_documents * np.arange(n_orders)[:, None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,6 +10,7 @@ from inspect import signature
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics.metrics.base.definition import Definition, Parameter
 from retrieval_metrics.metrics.base.grade_scale import MAX_GRADE
 from retrieval_metrics.metrics.base.metric import Metric, clear_name_cache, parse_computable_metric
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # Arguments that a function can request by name; its other arguments are parameters of the metric.
 REQUESTABLE_ARGUMENTS = ("ideal", "k", "max_grade")
 
-_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]*")
-_WORD_PATTERN = re.compile(r"[A-Za-z0-9.]+")
+_NAME_PATTERN = lazy_pattern(r"[a-z][a-z0-9_]*")
+_WORD_PATTERN = lazy_pattern(r"[A-Za-z0-9.]+")
 
 # What is the same in functions that were read twice from the same unchanged code.
 _CODE_ATTRIBUTES = ("__module__", "__qualname__", "__code__", "__defaults__", "__kwdefaults__")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from retrieval_metrics import EvaluationSet, Text
+from retrieval_metrics import EvaluationSet, RetrievalWarning, Text
 from retrieval_metrics.types import Piece
 
 if TYPE_CHECKING:
@@ -174,3 +175,47 @@ def list_relevant_ids(judgments: Any) -> list[str]:
         entry_ids = [str(entry)] if isinstance(entry, (str, int)) else list_relevant_ids(entry)
         relevant_ids.update(dict.fromkeys(entry_ids))
     return list(relevant_ids)
+
+
+def was_rebuilt(dataset: object, run: Mapping[Any, Any]) -> bool:
+    """Return whether the ids of all nodes are unknown to the corpus of a dataset, which holds what is judged."""
+    corpus = _get_any(dataset, "corpus")
+    relevant_docs = _get_any(dataset, "relevant_docs")
+    if not isinstance(corpus, Mapping) or not isinstance(relevant_docs, Mapping):
+        return False
+    for relevant_ids in relevant_docs.values():
+        if not isinstance(relevant_ids, (list, tuple)) or not _have_texts(relevant_ids, corpus):
+            return False
+    has_text = False
+    for items in run.values():
+        for item in items:
+            if item.id in corpus:
+                return False
+            has_text = has_text or bool(item.text)
+    return has_text
+
+
+def _get_any(dataset: object, name: str) -> Any:
+    if isinstance(dataset, Mapping):
+        return dataset.get(name)
+    return getattr(dataset, name, None)
+
+
+def _have_texts(relevant_ids: Iterable[Any], corpus: Mapping[Any, Any]) -> bool:
+    for relevant_id in relevant_ids:
+        if not isinstance(relevant_id, (str, int)):
+            return False
+        text = corpus.get(relevant_id)
+        if not isinstance(text, str) or not text.strip():
+            return False
+    return True
+
+
+def warn_about_rebuilt_index() -> None:
+    """Warn that a dataset judges by its texts, because its ids are those of another index."""
+    warnings.warn(
+        "the ids of all retrieved nodes are unknown to the corpus of the dataset, as after an index was rebuilt, so "
+        "they are judged by the texts of the corpus; match_by_text(dataset) does so without this warning",
+        RetrievalWarning,
+        stacklevel=2,
+    )

@@ -18,7 +18,10 @@ from pydantic import InstanceOf
 from llama_index.evaluation.retrieval_metrics.datasets import (
     get_dataset_mode,
     make_single_question,
+    match_by_text,
     read_dataset_content,
+    warn_about_rebuilt_index,
+    was_rebuilt,
 )
 from llama_index.evaluation.retrieval_metrics.metrics import (
     RetrievalMetric,
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from llama_index.evaluation.retrieval_metrics.retriever_pipeline import ConvertItems
     from retrieval_metrics import RetrievedRun
-    from retrieval_metrics.types import ClustersBy, Judgments, MatchBy
+    from retrieval_metrics.types import ClustersBy, Exclude, Judgments, MatchBy
 
 
 class EvaluationSetup(StockRetrieverEvaluator):
@@ -122,6 +125,7 @@ class EvaluationSetup(StockRetrieverEvaluator):
         mode: RetrievalEvalMode,
         match: MatchBy | None = None,
         clusters: ClustersBy = "source",
+        exclude: Exclude | None = None,
     ) -> NodeScorer:
         """Return what scores the retrieved nodes, after checking the questions against the settings."""
         if self._chooses_ids:
@@ -136,6 +140,7 @@ class EvaluationSetup(StockRetrieverEvaluator):
             source=self.source,
             documents=self.documents,
             clusters=clusters,
+            exclude=exclude,
         )
 
     def _make_functions(self, mode: RetrievalEvalMode, convert: ConvertItems | None = None) -> RetrieverFunctions:
@@ -293,13 +298,14 @@ class RetrieverEvaluator(EvaluationSetup):
         raise_on_error: bool = False,
         stages: bool = False,
         clusters: ClustersBy = "source",
+        exclude: Exclude | None = None,
         resume: str | PathLike[str] | None = None,
     ) -> PreparedRetrieval:
         """Check the arguments of `evaluate_dataset` before the retriever is asked."""
         content = read_dataset_content(dataset)
         questions = EvaluationSet.from_dataset(content)
         mode = get_dataset_mode(content)
-        scorer = self._make_scorer(questions, mode, match, clusters)
+        scorer = self._make_scorer(questions, mode, match, clusters, exclude)
         retrieve_arguments = scorer.retrieve_arguments | {
             "workers": workers,
             "timeout": timeout,
@@ -309,7 +315,15 @@ class RetrieverEvaluator(EvaluationSetup):
             "resume": resume,
         }
         functions = self._make_functions(mode, scorer.convert if stages else None)
-        make_result = partial(scorer.score_dataset, raise_on_error=raise_on_error)
+
+        def make_result(run: RetrievedRun) -> DatasetResult:
+            final_scorer = scorer
+            judges_ids = not self._chooses_ids and (self.match if match is None else match) == "id"
+            if judges_ids and was_rebuilt(content, run):
+                warn_about_rebuilt_index()
+                final_scorer = self._make_scorer(match_by_text(content), mode, match, clusters)
+            return final_scorer.score_dataset(run, raise_on_error=raise_on_error)
+
         return PreparedRetrieval(functions, retrieve_arguments, make_result)
 
     @takes_arguments_of(_prepare_dataset)
@@ -330,6 +344,7 @@ class RetrieverEvaluator(EvaluationSetup):
                 because nothing was retrieved, and is counted.
             stages: Also score the nodes of each retriever inside the one that is asked, before any postprocessor, and
                 after each; see `DatasetResult.stages`.
+            exclude: Nodes to leave out before scoring, as in the core's `evaluate`: `"query_id"`, or `{query: ids}`.
             clusters: The clusters of the queries, for the intervals, as in the core's `evaluate`: a mapping of query
                 ids to clusters, a function of the id, `"source"` (the document that a question comes from, if the
                 dataset has it), or None.
@@ -347,7 +362,8 @@ class RetrieverEvaluator(EvaluationSetup):
             Exception: The first failure, if every query failed.
 
         Warns:
-            RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
+            RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere. If
+                no retrieved id is in the corpus of the dataset, as after an index was rebuilt, its texts are judged.
         """
         task = forward_arguments("evaluate_dataset", self._prepare_dataset, args, options)
         run = retrieve(task.functions, **task.retrieve_arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from math import isnan
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -80,7 +80,7 @@ class RetrievalMetric(BaseRetrievalMetric):
         if expected_ids is None or retrieved_ids is None:
             missing = "expected_ids" if expected_ids is None else "retrieved_ids"
             raise ValueError(f"{self.metric_name} needs {missing}; if there are none, pass an empty list")
-        score = Scorer(self.spec).queries({0: expected_ids}, {0: retrieved_ids})[self.spec][0]
+        score = scorer_of(self.spec, self.spec.definition).ranking(expected_ids, retrieved_ids)[self.spec]
         require_known_grade_scale([self.spec], expected_ids)
         return as_result(score, self.spec)
 
@@ -98,6 +98,12 @@ class RetrievalMetric(BaseRetrievalMetric):
 
     def __str__(self) -> str:
         return self.metric_name
+
+
+@lru_cache(maxsize=256)
+def scorer_of(spec: Metric, _: object) -> Scorer:
+    """Return what computes a metric, the same for every row; a metric that was defined again has another definition."""
+    return Scorer(spec)
 
 
 @cache

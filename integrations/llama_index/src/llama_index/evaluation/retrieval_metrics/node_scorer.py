@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from llama_index.evaluation.retrieval_metrics.source_names import LoadedDocuments, Source
     from retrieval_metrics import EvaluationSet, Metric, Retrieved, RetrievedRun
-    from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, QueryId, QueryScore
+    from retrieval_metrics.types import ClustersBy, DocumentId, Exclude, MatchBy, QueryId, QueryScore
 
 # Metrics of LlamaIndex that read only texts and no judgments.
 METRICS_OF_TEXTS = (CohereRerankRelevancyMetric,)
@@ -42,6 +42,7 @@ class NodeScorer:
         source: Source = "ref_doc_id",
         documents: LoadedDocuments | None = None,
         clusters: ClustersBy = "source",
+        exclude: Exclude | None = None,
     ) -> None:
         self._core_metrics = [metric for metric in metrics if isinstance(metric, RetrievalMetric)]
         self._host_metrics = [metric for metric in metrics if not isinstance(metric, RetrievalMetric)]
@@ -56,6 +57,7 @@ class NodeScorer:
             [metric.spec for metric in self._core_metrics] or DEFAULT_METRICS,
             match,
             clusters=clusters,
+            exclude=exclude,
             documents=partial(read_source_texts, documents, source),
         )
         name_document = resolve_judged_source(self._task, questions, match, source)

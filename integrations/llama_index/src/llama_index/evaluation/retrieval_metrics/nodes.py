@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
-from llama_index.core.schema import BaseNode, Document, ImageNode, MetadataMode, NodeWithScore, TextNode
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    ImageNode,
+    MetadataMode,
+    NodeRelationship,
+    NodeWithScore,
+    TextNode,
+)
 
 from retrieval_metrics import Retrieved
 from retrieval_metrics.integration_api import as_list_of, finite_score_or_none
@@ -50,7 +58,16 @@ def as_retrieved(scored: NodeWithScore, name_document: NameDocument = document_i
         finite_score_or_none(scored.score),
         node.metadata,
         offsets_unverified=offsets_unverified,
+        contains=_find_children(node),
     )
+
+
+def _find_children(node: BaseNode) -> tuple[str, ...]:
+    """Return the ids of the nodes that were cut from a node, which an AutoMergingRetriever returns in their place."""
+    children = node.relationships.get(NodeRelationship.CHILD)
+    if not isinstance(children, list):
+        return ()
+    return tuple(child.node_id for child in children)
 
 
 class _Offsets(NamedTuple):

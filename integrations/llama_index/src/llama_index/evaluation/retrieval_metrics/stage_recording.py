@@ -33,6 +33,7 @@ class _Span:
     parent: str | None
     name: str = ""
     items: list[Retrieved] | None = None
+    takes_documents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class StageRecorder:
         span = self._spans[span_id]
         span.name = type(instance).__name__
         span.items = items
+        span.takes_documents = isinstance(instance, BaseNodePostprocessor)
 
     @property
     def has_stages(self) -> bool:
@@ -102,14 +104,18 @@ class StageRecorder:
         """The stages inside the retriever and those after it, in order."""
         stages = self._inner_stages()
         for stage in self._noted_stages:
-            stages[numbered(stage.name, stages)] = stage.items
+            name = numbered(stage.name, stages)
+            # What is retrieved comes from the stages inside the retriever, if there are any.
+            stages.takes_documents[name] = len(stages) > 0
+            stages[name] = stage.items
         return stages
 
     def _inner_stages(self) -> StageRankings:
         if self._error is not None:
             raise self._error
         spans = [(span_id, span.parent, span.name, span.items) for span_id, span in self._spans.items()]
-        return StageRankings.from_spans(spans)
+        takes_documents = {span_id: span.takes_documents for span_id, span in self._spans.items()}
+        return StageRankings.from_spans(spans, takes_documents)
 
     def __enter__(self) -> None:
         self._token: Token[StageRecorder | None] = _RECORDER.set(self)

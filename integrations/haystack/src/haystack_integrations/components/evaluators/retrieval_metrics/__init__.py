@@ -4,22 +4,10 @@
 
 `RetrievalEvaluator` has the inputs and outputs of Haystack's own document evaluators; `evaluate_pipeline` evaluates
 each step of a pipeline. `record` keeps what pipelines and agents search.
+
+A name is imported when it is first used: `RetrievalRunResult` needs pandas, which the others do not.
 """
 
-from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import (
-    aevaluate_pipeline,
-    evaluate_pipeline,
-)
-from haystack_integrations.components.evaluators.retrieval_metrics.evaluator import RetrievalEvaluator
-from haystack_integrations.components.evaluators.retrieval_metrics.pipeline_retriever import PipelineRetriever
-from haystack_integrations.components.evaluators.retrieval_metrics.recording import record
-from haystack_integrations.components.evaluators.retrieval_metrics.run_results import RetrievalRunResult
+from retrieval_metrics.integration_api import lazy_module
 
-__all__ = [
-    "PipelineRetriever",
-    "RetrievalEvaluator",
-    "RetrievalRunResult",
-    "aevaluate_pipeline",
-    "evaluate_pipeline",
-    "record",
-]
+__getattr__, __dir__, __all__ = lazy_module(__name__)

@@ -26,6 +26,8 @@ START_KEY = "split_idx_start"
 # The metadata in which the hierarchical splitter writes how often a chunk was split. From the second split on, the
 # recorded source of a chunk is another chunk and not a document.
 LEVEL_KEY = "__level"
+# The ids of the chunks of a document, written by the HierarchicalDocumentSplitter.
+CHILDREN_KEY = "__children_ids"
 
 # How much of an id and of a text a message shows.
 MAX_SHOWN_ID_CHARACTERS = 12
@@ -59,7 +61,16 @@ def as_retrieved(document: Document) -> Retrieved:
         score=finite_score_or_none(document.score),
         metadata=document.meta,
         offsets_unverified=True,
+        contains=_find_children(document),
     )
+
+
+def _find_children(document: Document) -> tuple[str, ...]:
+    """Return the ids of the chunks of a document, which an AutoMergingRetriever returns in their place."""
+    children = document.meta.get(CHILDREN_KEY)
+    if not isinstance(children, list):
+        return ()
+    return tuple(child for child in children if isinstance(child, str))
 
 
 def convert_items(answer: RetrieverAnswer) -> list[Retrieved]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from haystack_integrations.components.evaluators.retrieval_metrics.pipeline_retriever import PipelineOrRetriever
     from retrieval_metrics import EvaluationSet, Metric, RetrievedRun, Rules
-    from retrieval_metrics.types import ClustersBy, MatchBy, QueryId, Stages
+    from retrieval_metrics.types import ClustersBy, Exclude, MatchBy, QueryId, Stages
 
     # Questions with their judgments: rows, pairs, a mapping, or a DataFrame.
     QuestionsWithJudgments: TypeAlias = EvaluationSet | Mapping[Any, Any] | Iterable[Any]
@@ -55,6 +55,7 @@ class PipelineEvaluationTask:
         rules: str | Rules = "standard",
         clusters: ClustersBy = "source",
         documents: WholeDocuments | None = None,
+        exclude: Exclude | None = None,
         workers: int = WORKERS,
         timeout: float | None = None,
         retries: int = 0,
@@ -63,7 +64,9 @@ class PipelineEvaluationTask:
         costs: bool = False,
     ) -> None:
         retriever = pipeline if isinstance(pipeline, PipelineRetriever) else PipelineRetriever(pipeline)
-        self._task = EvaluationTask(questions, metrics, match, rules=rules, clusters=clusters, documents=documents)
+        self._task = EvaluationTask(
+            questions, metrics, match, rules=rules, clusters=clusters, documents=documents, exclude=exclude
+        )
         options: _RetrieveOptions = {
             "workers": workers,
             "timeout": timeout,
@@ -124,6 +127,7 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:
             `"metadata:<key>"`, a function, or a `Matching`. A `Quote` or a `Span` in the judgments does not need it.
         rules: The rules, as in `evaluate`.
         clusters: The clusters of the questions, as in `evaluate`.
+        exclude: Documents to leave out before scoring, as in `evaluate`.
         documents: The whole documents before they were split, if a `Span` is judged.
         workers: How many questions may be under way at once.
         timeout: Seconds that one attempt may take, as in `retrieve`.

@@ -16,7 +16,7 @@ from haystack_integrations.components.evaluators.retrieval_metrics.documents imp
     require_field,
 )
 from haystack_integrations.components.evaluators.retrieval_metrics.judgments import JudgmentReader
-from haystack_integrations.components.evaluators.retrieval_metrics.run_results import (
+from haystack_integrations.components.evaluators.retrieval_metrics.saved_values import (
     PipelineEvaluation,
     UndefinedValue,
 )
@@ -24,6 +24,7 @@ from retrieval_metrics import (
     Budget,
     Evaluation,
     Metric,
+    Qrels,
     RetrievalWarning,
     Retrieved,
     RetrievedRun,
@@ -169,7 +170,11 @@ class RetrievalEvaluator:
         if self.document_comparison_field == "span" and not source_texts:
             raise ValueError("document_comparison_field='span' needs documents, the whole ones before they were split")
         reader = JudgmentReader(self.document_comparison_field, self.group_field, source_texts or {})
-        qrels = {question: reader.read_groups(row) for question, row in enumerate(ground_truth_documents)}
+        judgments = {question: reader.read_groups(row) for question, row in enumerate(ground_truth_documents)}
+        if self.document_comparison_field == "content":
+            qrels = Qrels.unchecked(judgments)  # whole texts stand in for ids, and may end with a line break
+        else:
+            qrels = Qrels(judgments)
         matched = self._make_rankings([row or [] for row in retrieved_documents])
         errors: dict[QueryId, Exception] = {}
         for question, row in enumerate(retrieved_documents):
@@ -178,7 +183,7 @@ class RetrievalEvaluator:
         run = RetrievedRun(matched.rankings, errors)
         rules = self._adapt_rules(ground_truth_documents)
         evaluation = evaluate(qrels, run, self._metrics, rules=rules, match=matched.match, documents=source_texts)
-        results = {str(metric): _metric_result(evaluation, metric, qrels) for metric in self._metrics}
+        results = {str(metric): _metric_result(evaluation, metric, judgments) for metric in self._metrics}
         return {
             **results[str(self._metrics[0])],
             "results": results,

@@ -168,10 +168,24 @@ class PipelineRetriever:
         """Return the documents of each stage; None where a router sent the query past it."""
         self._read_documents(results)
         rankings = {}
+        takes_documents = {}
+        receivers = self._receivers_of_documents()
         for stage, place in self.stages.items():
             documents = (results.get(place.component) or {}).get(place.output)
             rankings[stage] = None if documents is None else convert_items(documents)
-        return StageRankings(rankings)
+            takes_documents[stage] = place.component in receivers
+        return StageRankings(rankings, takes_documents)
+
+    def _receivers_of_documents(self) -> set[str]:
+        """Return the names of the components that an output with documents is connected to."""
+        if not isinstance(self.reduced, Pipeline):
+            return set()
+        places = set(self._list_places())
+        receivers = set()
+        for sender, receiver, edge in self.reduced.graph.edges(data=True):
+            if OutputPlace(sender, edge["from_socket"].name) in places:
+                receivers.add(receiver)
+        return receivers
 
     def _run(self, text: str) -> PipelineOutputs:
         """Return the outputs of every component that returns documents, by the name of the component."""

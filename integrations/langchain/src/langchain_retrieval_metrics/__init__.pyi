@@ -1,0 +1,15 @@
+from langchain_retrieval_metrics.documents import as_retrieved as as_retrieved
+from langchain_retrieval_metrics.evaluation import aevaluate_retriever as aevaluate_retriever
+from langchain_retrieval_metrics.evaluation import evaluate_retriever as evaluate_retriever
+from langchain_retrieval_metrics.langsmith import langsmith_comparative_evaluators as langsmith_comparative_evaluators
+from langchain_retrieval_metrics.langsmith import langsmith_dataset as langsmith_dataset
+from langchain_retrieval_metrics.langsmith import langsmith_evaluators as langsmith_evaluators
+from langchain_retrieval_metrics.langsmith import langsmith_summary_evaluators as langsmith_summary_evaluators
+from langchain_retrieval_metrics.langsmith import langsmith_target as langsmith_target
+from langchain_retrieval_metrics.recording import record as record
+from langchain_retrieval_metrics.reranker import MMRReranker as MMRReranker
+from langchain_retrieval_metrics.retriever import MMRRetriever as MMRRetriever
+from langchain_retrieval_metrics.stores import get_vectors as get_vectors
+from langchain_retrieval_metrics.tuning import MMRTuning as MMRTuning
+from langchain_retrieval_metrics.tuning import atune_mmr as atune_mmr
+from langchain_retrieval_metrics.tuning import tune_mmr as tune_mmr

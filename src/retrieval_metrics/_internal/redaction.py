@@ -1,0 +1,57 @@
+"""Remove passwords and keys from the messages of exceptions before these are kept or shown.
+
+HTTP clients put the address with its query, and some the headers, into their messages; files with results are shared.
+"""
+
+from __future__ import annotations
+
+import re
+
+REDACTED = "[redacted]"
+
+# What a name of a secret ends with, in an address, a header or an assignment.
+_NAME_ENDING = (
+    r"[\w.-]*(?:api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|secret|token|password|passwd|pwd|credential|signature"
+    r"|\bsig|\bkey|authorization|cookie)"
+)
+_PATTERNS = (
+    # Whole headers, because their value has blanks.
+    (
+        re.compile(
+            r"(?i)\b((?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?)(?:(?:bearer|basic|token|digest)\s+)?[^\s\"',;}]+"
+        ),
+        r"\1",
+    ),
+    # With a digit, because "basic retrieval" is no secret.
+    (re.compile(r"(?i)\b(bearer|basic)(\s+)(?=[\w.~+/=-]*\d)[\w.~+/=-]{8,}"), r"\1\2"),
+    (re.compile(r"(\b[a-zA-Z][\w+.-]*://)[^\s/@?#]+@"), r"\1"),
+    (re.compile(rf"(?i)(\b{_NAME_ENDING}[\"']?\s*[:=]\s*[\"']?)[^\s\"'&,;}})]+"), r"\1"),
+    # Keys known by their form: OpenAI and Anthropic, AWS, GitHub, Slack, Google, Hugging Face, and JSON tokens.
+    (re.compile(r"\bsk-[\w-]{8,}"), ""),
+    (re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b"), ""),
+    (re.compile(r"\b(?:gh[pousr]_|github_pat_|xox[abprs]-|AIza|hf_|pcsk_|lsv2_)[\w-]{8,}"), ""),
+    (re.compile(r"\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?"), ""),
+)
+
+
+def redact_secrets(text: str) -> str:
+    """Return a text without the passwords, keys and tokens that are recognised in it.
+
+    Example:
+        >>> redact_secrets("401 for https://user:hunter2@host/x?api_key=abc&k=5")
+        '401 for https://[redacted]@host/x?api_key=[redacted]&k=5'
+    """
+    for pattern, kept in _PATTERNS:
+        ending = "@" if pattern.pattern.endswith("@") else ""
+        text = pattern.sub(f"{kept}{REDACTED}{ending}", text)
+    return text
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the type and the message of an exception, without secrets, as it is kept and shown.
+
+    Example:
+        >>> describe_error(ConnectionError("refused, token=abc"))
+        'ConnectionError: refused, token=[redacted]'
+    """
+    return f"{type(error).__name__}: {redact_secrets(str(error))}"

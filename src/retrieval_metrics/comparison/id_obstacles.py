@@ -1,0 +1,111 @@
+"""Find differences about which nothing can be concluded, because ids do not or nearly do not match the judgments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from retrieval_metrics.comparison.difference import Differences
+from retrieval_metrics.evaluation.near_miss_effect import measure_near_miss_effect
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.match_key import get_match_key
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.metrics.base.metric import Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from retrieval_metrics.comparison.difference import Difference
+    from retrieval_metrics.evaluation.near_miss_effect import ChangeByQuery
+    from retrieval_metrics.evaluation.scores import Origin, Scores
+
+Obstacle: TypeAlias = Literal["foreign_ids", "near_misses", "unlocated"]
+
+
+def mark_id_obstacles(differences: Differences, scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Differences:
+    """Mark the differences that say how ids match, not which system is better, as not comparable.
+
+    These are the differences of a system that was not measured (`find_unmeasured`), and those that could have another
+    sign or size if near misses counted as found.
+    """
+    unmeasured = find_unmeasured(scores)
+    changes: dict[str, Mapping[Metric, ChangeByQuery]] = {}
+    for name, system_scores in scores.items():
+        if name not in unmeasured:
+            changes[name] = measure_near_miss_effect(system_scores, metrics)
+    if not unmeasured and not any(changes.values()):
+        return differences
+    marked = []
+    for difference in differences:
+        obstacle: Obstacle | None = unmeasured.get(difference.system, unmeasured.get(difference.baseline))
+        if obstacle is None and _depends_on_near_misses(difference, changes):
+            obstacle = "near_misses"
+        if obstacle is None or not difference.comparable:
+            marked.append(difference)
+        else:
+            marked.append(replace(difference, comparable=False, obstacle=obstacle))
+    return Differences(marked)
+
+
+def find_unmeasured(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacle]:
+    """Return the systems of which nothing meets a judgment though that says nothing about their quality.
+
+    The ids of such a system are foreign: none is judged for any query, and no system that meets judgments retrieved
+    one. Or spans are judged, and the position of its items is unknown. A system that retrieves known documents and
+    finds nothing relevant is measured, and bad.
+    """
+    empty: dict[str, Origin] = {}
+    others: list[Origin] = []
+    for name, scores in scores_by_system.items():
+        origin = scores.origin
+        if origin is None or not origin.judged.n_retrieved.any():
+            continue
+        if origin.judged.is_empty:
+            empty[name] = origin
+        else:
+            others.append(origin)
+    unmeasured: dict[str, Obstacle] = {}
+    if not empty:
+        return unmeasured
+    known: set[Any] = set()
+    for origin in others:
+        known.update(_iterate_ids(origin))
+    for name, origin in empty.items():
+        if origin.judged.unlocated:
+            unmeasured[name] = "unlocated"
+        elif not origin.judged.qrels.has_pieces:
+            judged_ids = set(origin.judged.qrels.documents)
+            if all(document_id not in known and document_id not in judged_ids for document_id in _iterate_ids(origin)):
+                unmeasured[name] = "foreign_ids"
+    return unmeasured
+
+
+def _iterate_ids(origin: Origin) -> Iterator[Any]:
+    """Yield the retrieved ids, as the judgments are compared with them."""
+    if isinstance(origin.run, Run):
+        for batch in origin.run.batches():
+            yield from batch.documents.unique().to_list()
+        return
+    key = get_match_key(origin.match)
+    for ranking in origin.run.values():
+        for item in ranking:
+            yield key(item) if isinstance(item, Retrieved) else item
+
+
+def _depends_on_near_misses(difference: Difference, changes: Mapping[str, Mapping[Metric, ChangeByQuery]]) -> bool:
+    """Return whether the sign of a significant difference, or the size of another, could change with near misses."""
+    metric = Metric.parse(difference.metric)
+    own = changes.get(difference.system, {}).get(metric, {})
+    others = changes.get(difference.baseline, {}).get(metric, {})
+    if not difference.n or not (own or others):
+        return False
+    own_shift = sum(own.get(query, 0.0) for query in difference.queries) / difference.n
+    other_shift = sum(others.get(query, 0.0) for query in difference.queries) / difference.n
+    for shift in (own_shift, -other_shift, own_shift - other_shift):
+        corrected = difference.mean + shift
+        if difference.significant:
+            if corrected * difference.mean <= 0:
+                return True
+        elif shift and not difference.interval.low <= corrected <= difference.interval.high:
+            return True
+    return False

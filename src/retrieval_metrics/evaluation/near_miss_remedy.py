@@ -1,0 +1,124 @@
+"""Find what to write so that ids which nearly match do match."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from unicodedata import name as name_character
+from unicodedata import normalize
+
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.match_key import FILE_NAME, FILE_NAME_KEYS
+from retrieval_metrics.inputs.run import Run
+
+if TYPE_CHECKING:
+    from retrieval_metrics.evaluation.scores import Origin
+    from retrieval_metrics.matching.near_ids import NearIdKind
+    from retrieval_metrics.matching.near_misses import NearMiss
+
+Side: TypeAlias = Literal["both", "judgments", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class IdChange:
+    """A change of ids after which they match.
+
+    Attributes:
+        side: Whose ids to change.
+        expression: The Python expression that changes an id, called `id`; None if there is no simple one.
+        match: The option that compares items so; None if there is none.
+        is_read_as_number: Whether the ids were read as numbers, so that they have to be read as text.
+        characters: The names of the characters to remove.
+    """
+
+    side: Side = "both"
+    expression: str | None = None
+    match: str | None = None
+    is_read_as_number: bool = False
+    characters: tuple[str, ...] = ()
+
+
+_EXPRESSIONS: Mapping[NearIdKind, str] = {
+    "blanks": "' '.join(id.split())",
+    "case": "id.casefold()",
+    "percent_encoding": "urllib.parse.unquote(id)",
+    "slashes": r"id.replace('\\', '/')",
+}
+
+
+def find_id_change(near_miss: NearMiss, origin: Origin) -> IdChange:
+    """Return what to change in the ids of a near miss."""
+    if near_miss.kind in {"path", "part", "numbered_part"}:
+        return _find_shorter_id(near_miss, origin)
+    return find_spelling_change(near_miss.judged_id, near_miss.retrieved_id, near_miss.kind)
+
+
+def find_spelling_change(judged_id: str, retrieved_id: str, kind: NearIdKind | None) -> IdChange:
+    """Return what makes two spellings of an id equal."""
+    match kind:
+        case "leading_zeros" | "decimal_point":
+            return IdChange(is_read_as_number=True)
+        case "unicode_form":
+            is_canonical = normalize("NFC", judged_id) == normalize("NFC", retrieved_id)
+            form = "NFC" if is_canonical else "NFKC"
+            return IdChange(expression=f"unicodedata.normalize({form!r}, id)")
+        case "invisible_characters":
+            different = sorted(set(judged_id) ^ set(retrieved_id))
+            return IdChange(characters=tuple(map(_describe_character, different)))
+        case None:
+            return IdChange()
+        case _:
+            return IdChange(expression=_EXPRESSIONS.get(kind))
+
+
+def _describe_character(character: str) -> str:
+    return f"U+{ord(character):04X} ({name_character(character, 'a control character')})"
+
+
+def _find_shorter_id(near_miss: NearMiss, origin: Origin) -> IdChange:
+    """Return how the shorter of two ids is cut out of the longer one."""
+    if len(near_miss.retrieved_id) < len(near_miss.judged_id):
+        expression = _cut_out(near_miss.judged_id, near_miss.retrieved_id)
+        return IdChange("judgments", expression)
+    expression = _cut_out(near_miss.retrieved_id, near_miss.judged_id)
+    item = _find_first_item(origin)
+    if item is None:
+        return IdChange("run", expression)
+    is_file_name = near_miss.kind == "path" and "/" not in near_miss.judged_id
+    if is_file_name and origin.match in ("source", *(f"metadata:{name}" for name in FILE_NAME_KEYS)):
+        return IdChange("run", expression, FILE_NAME)
+    if near_miss.kind != "path" and origin.match == "id" and item.source is not None:
+        return IdChange("run", expression, "source")
+    return IdChange("run", expression)
+
+
+def _cut_out(long: str, short: str) -> str | None:
+    """Return the expression that makes the longer id the shorter one; None if no simple one does."""
+    if long.endswith(short):
+        prefix = long.removesuffix(short)
+        separator = prefix[-1:]
+        if separator and separator not in short:
+            return f"id.rpartition({separator!r})[2]"
+        return f"id.removeprefix({prefix!r})"
+    if long.startswith(short):
+        rest = long[len(short) :]
+        separator = "::" if rest.startswith("::") else rest[0]
+        if long.rpartition(separator)[0] == short:
+            return f"id.rpartition({separator!r})[0]"
+        if long.partition(separator)[0] == short:
+            return f"id.partition({separator!r})[0]"
+    return None
+
+
+def _find_first_item(origin: Origin) -> Retrieved | None:
+    """Return the first retrieved item; None if the run holds ids."""
+    if isinstance(origin.run, Run):
+        return None
+    for ranking in origin.run.values():
+        if isinstance(ranking, Mapping):
+            return None
+        first: Any = next(iter(ranking), None)
+        if first is not None:
+            return first if isinstance(first, Retrieved) else None
+    return None

@@ -1,0 +1,256 @@
+"""Leave documents out of rankings before they are scored, such as the query itself where it is in the corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.ranking_checks import as_list
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.search_history import SearchHistory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from retrieval_metrics._internal.plain_types import BoolArray, DocumentId, IntArray, QueryId
+    from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.items import Ranking
+    from retrieval_metrics.inputs.match_key import Key
+    from retrieval_metrics.inputs.qrels import Qrels
+
+# The query's own id, or ids by query.
+Exclude: TypeAlias = (
+    Literal["query_id"] | Mapping[str, Collection["DocumentId"]] | Mapping[int, Collection["DocumentId"]]
+)
+QUERY_ID = "query_id"
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedRun:
+    """A run without the documents to leave out.
+
+    Attributes:
+        run: The rankings that remain; the documents below an excluded one move up.
+        n_excluded: Shape (queries,), how many were left out for each judged query.
+    """
+
+    run: Mapping[Any, Any]
+    n_excluded: IntArray
+
+
+class Exclusion:
+    """The documents to leave out of each ranking."""
+
+    def __init__(self, exclude: Exclude) -> None:
+        """Read the value of `exclude=`: `"query_id"`, or ids by query.
+
+        Raises:
+            TypeError: If it is neither, a value is no list of ids, or an id is neither str nor int.
+            ValueError: If it is another text, or an empty mapping.
+        """
+        self._ids_by_query: dict[Any, frozenset[Any]] | None = None
+        if isinstance(exclude, str):
+            if exclude != QUERY_ID:
+                raise ValueError(f"exclude must be {QUERY_ID!r} or a mapping of query ids to ids, got {exclude!r}")
+            return
+        if not isinstance(exclude, Mapping):
+            raise TypeError(
+                f"exclude must be {QUERY_ID!r} or a mapping of query ids to the ids to leave out, got "
+                f"{type(exclude).__name__}"
+            )
+        if not exclude:
+            raise ValueError("exclude is empty; leave it out if no document is to be left out")
+        ids_by_query: dict[Any, frozenset[Any]] = {}
+        for query, ids in exclude.items():
+            if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Collection):
+                raise TypeError(f"exclude must map query {query!r} to a list or set of ids, got {ids!r}")
+            common_id_type(set(map(type, ids)), f"the ids to leave out for query {query!r}")
+            ids_by_query[query] = frozenset(ids)
+        common_id_type(set(map(type, ids_by_query)), "query ids in exclude=")
+        self._ids_by_query = ids_by_query
+
+    def require_fitting_ids(self, qrels: Qrels) -> None:
+        """Raise if the documents to leave out cannot belong to these judgments.
+
+        Raises:
+            TypeError: If ids are str on one side and int on the other.
+            ValueError: If they are of no judged query.
+        """
+        if self._ids_by_query is None:
+            require_same_id_type(qrels.query_kind, "query ids in the qrels", qrels.document_kind, "document ids")
+            return
+        if not any(query in self._ids_by_query for query in qrels.queries):
+            raise ValueError(
+                f"exclude has none of the judged queries: it begins with {next(iter(self._ids_by_query))!r}, the qrels "
+                f"with {qrels.queries[0]!r}"
+            )
+
+    def ids(self, query: QueryId) -> Collection[Any]:
+        """Return the ids to leave out of the ranking of a query."""
+        if self._ids_by_query is None:
+            return (query,)
+        return self._ids_by_query.get(query, ())
+
+    def remove(self, run: Mapping[Any, Any], qrels: Qrels, key: Key) -> ExcludedRun:
+        """Return a run without the documents to leave out; it is not changed.
+
+        Args:
+            run: The run.
+            qrels: The judgments, whose queries are counted.
+            key: Returns the id of an item.
+
+        Raises:
+            TypeError: If the run is a view of an agent's searches, or a ranking has a wrong shape.
+        """
+        if isinstance(run, SearchHistory):
+            raise TypeError("exclude= leaves documents out of the run of a retriever, not of the searches of an agent")
+        if isinstance(run, Run):
+            return self._remove_from_columns(run, qrels)
+        n_excluded = np.zeros(len(qrels), dtype=np.int64)
+        remaining: dict[Any, Any] = {}
+        calls: dict[Any, Any] = {}
+        for query, ranking in run.items():
+            kept = self._find_kept(query, ranking, key)
+            remaining[query] = ranking if kept is None else _select(ranking, kept)
+            if kept is None:
+                continue
+            position = qrels.place.get(query)
+            if position is not None:
+                n_excluded[position] = len(ranking) - len(kept)
+            if isinstance(run, RetrievedRun) and query in run.calls:
+                calls[query] = [run.calls[query][index] for index in kept]
+        if not isinstance(run, RetrievedRun):
+            return ExcludedRun(remaining, n_excluded)
+        stages = {}
+        for name, stage_run in run.stages.items():
+            if stage_run is not run:  # the last stage is the run itself
+                stages[name] = self.remove(stage_run, qrels, key).run
+        return ExcludedRun(_copy_retrieved(run, remaining, {**run.calls, **calls}, stages), n_excluded)
+
+    def _find_kept(self, query: QueryId, ranking: Any, key: Key) -> list[int] | None:
+        """Return the positions in a ranking that are kept; None if all are."""
+        ids = self.ids(query)
+        if not ids or not len(ranking):
+            return None
+        if isinstance(ranking, Mapping):
+            if not any(document in ranking for document in ids):
+                return None
+            return [index for index, document in enumerate(ranking) if document not in ids]
+        kept = []
+        elements = as_list(ranking, query)
+        for index, element in enumerate(elements):
+            document = key(element) if isinstance(element, Retrieved) else element
+            if document not in ids:
+                kept.append(index)
+        return kept if len(kept) < len(elements) else None
+
+    def _remove_from_columns(self, run: Run, qrels: Qrels) -> ExcludedRun:
+        n_excluded = np.zeros(len(qrels), dtype=np.int64)
+        if run.is_in_memory:
+            batches = []
+            for batch in run.batches():
+                is_kept = self._find_kept_rows(batch)
+                _count_excluded(batch, is_kept, qrels, n_excluded)
+                batches.append(_filter(batch, is_kept))
+            return ExcludedRun(Run(batches), n_excluded)
+        n_kept = 0
+        for batch in run.batches():
+            is_kept = self._find_kept_rows(batch)
+            _count_excluded(batch, is_kept, qrels, n_excluded)
+            n_kept += int(np.count_nonzero(is_kept))
+        return ExcludedRun(_FilteredRun(run, self, n_kept), n_excluded)
+
+    def _find_kept_rows(self, batch: Batch) -> BoolArray:
+        """Return which rows of a batch are kept."""
+        import polars as pl
+
+        is_kept = np.ones(len(batch.documents), dtype=np.bool_)
+        if self._ids_by_query is None:
+            queries = pl.Series(batch.queries)
+            if queries.dtype != batch.documents.dtype:
+                return is_kept
+            owners = queries.gather(np.repeat(np.arange(len(queries)), np.diff(batch.bounds)))
+            return (batch.documents != owners).to_numpy()
+        for index, query in enumerate(batch.queries):
+            ids = self._ids_by_query.get(query)
+            if ids:
+                rows = slice(int(batch.bounds[index]), int(batch.bounds[index + 1]))
+                documents = batch.documents[rows].to_list()
+                is_kept[rows] = [document not in ids for document in documents]
+        return is_kept
+
+    def filter_batch(self, batch: Batch) -> Batch:
+        """Return a batch without the rows to leave out."""
+        return _filter(batch, self._find_kept_rows(batch))
+
+
+def as_exclusion(exclude: Exclude | Exclusion | None) -> Exclusion | None:
+    """Return the value of `exclude=` as an `Exclusion`; None if nothing is to be left out."""
+    if exclude is None or isinstance(exclude, Exclusion):
+        return exclude
+    return Exclusion(exclude)
+
+
+def _select(ranking: Any, kept: list[int]) -> Ranking:
+    """Return the elements of a ranking at some positions."""
+    if isinstance(ranking, Mapping):
+        entries = list(ranking.items())
+        return dict(entries[index] for index in kept)
+    return [ranking[index] for index in kept]
+
+
+def _copy_retrieved(
+    run: RetrievedRun, rankings: Mapping[Any, Any], calls: Mapping[Any, Any], stages: Mapping[str, Mapping[Any, Any]]
+) -> RetrievedRun:
+    """Return a run with other rankings, and the errors and durations of the original."""
+    all_stages: dict[str, Mapping[Any, Any]] = {}
+    for name, stage_run in run.stages.items():
+        all_stages[name] = rankings if stage_run is run else stages[name]
+    return RetrievedRun(rankings, run.errors, run.seconds, calls=calls, stages=all_stages)
+
+
+def _filter(batch: Batch, is_kept: BoolArray) -> Batch:
+    """Return a batch with some of its rows; every query stays, perhaps without a document."""
+    if is_kept.all():
+        return batch
+    n_kept_before = np.concatenate([[0], np.cumsum(is_kept)])
+    scores = None if batch.scores is None else batch.scores[is_kept]
+    return batch._replace(bounds=n_kept_before[batch.bounds], documents=batch.documents.filter(is_kept), scores=scores)
+
+
+def _count_excluded(batch: Batch, is_kept: BoolArray, qrels: Qrels, n_excluded: IntArray) -> None:
+    """Add how many rows of each judged query are left out."""
+    if is_kept.all():
+        return
+    n_excluded_before = np.concatenate([[0], np.cumsum(~is_kept)])
+    for query, number in zip(batch.queries, np.diff(n_excluded_before[batch.bounds]).tolist(), strict=True):
+        position = qrels.place.get(query)
+        if number and position is not None:
+            n_excluded[position] += number
+
+
+class _FilteredRun(Run):
+    """A run that stays on disk, without the documents to leave out."""
+
+    def __init__(self, run: Run, exclusion: Exclusion, n_documents: int) -> None:
+        self._run = run
+        self._exclusion = exclusion
+        self._index = run.positions
+        self.n_documents = n_documents
+
+    @property
+    def is_in_memory(self) -> bool:
+        return False
+
+    def batches(self) -> Iterator[Batch]:
+        for batch in self._run.batches():
+            yield self._exclusion.filter_batch(batch)
+
+    def _batch(self, number: int) -> Batch:
+        return self._exclusion.filter_batch(self._run.read_batch(number))

@@ -1,0 +1,20 @@
+"""Refuse texts with half of a character, as what cuts text in UTF-16 leaves it, where no file can hold them."""
+
+from __future__ import annotations
+
+import re
+
+LONE_SURROGATE = re.compile("[\\ud800-\\udfff]")
+
+
+def refuse_half_characters(text: str, where: str) -> None:
+    """Raise if a text holds half of a character.
+
+    Raises:
+        ValueError: If so, with the text and where it stands.
+    """
+    if LONE_SURROGATE.search(text):
+        raise ValueError(
+            f"{text!r} in {where} holds half of a character, such as a cut emoji, which is no text in UTF-8; correct "
+            "it where it is cut (dicts, .json and .jsonl files can hold it)"
+        )

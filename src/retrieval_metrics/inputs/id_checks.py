@@ -1,0 +1,107 @@
+"""Check ids once for every door: what no id of a document may be, and how to mend it."""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics._internal.patterns import lazy_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+# The control characters of ASCII and those beside it, which no screen shows; tabs and line breaks are blanks.
+CONTROL_CHARACTERS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+_CONTROL_CHARACTER = lazy_pattern(CONTROL_CHARACTERS)
+_LAST_CONTROL_BYTE = 0x1F
+_DELETE_BYTE = 0x7F
+# The brackets around a list, a tuple, and a dict or a set.
+_BRACKETS = ("[]", "()", "{}")
+_OPENING_BRACKETS = "[({"
+# Printed lists of more than one element, or of texts, hold one of these; an id such as "[1]" holds none.
+_LIST_MARKS = (",", "'", '"')
+
+
+def holds_a_list(text: str) -> bool:
+    """Return whether a text is a printed list of ids, as a cell of a table has it.
+
+    Example:
+        >>> holds_a_list("['d1', 'd2']"), holds_a_list('["d1"]'), holds_a_list("[1]"), holds_a_list("report [2].pdf")
+        (True, True, False, False)
+    """
+    stripped = text.strip()
+    if stripped[:1] + stripped[-1:] not in _BRACKETS or not any(mark in stripped for mark in _LIST_MARKS):
+        return False
+    try:
+        value = literal_eval(stripped)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return isinstance(value, (list, tuple, set, dict))
+
+
+def describe_invalid_id(document_id: str, *, allow: Collection[str] = ()) -> str | None:
+    """Return what is wrong with an id that is text, and what to do; None if nothing is.
+
+    Args:
+        document_id: The id.
+        allow: `"blanks"` accepts ids that are empty, or begin or end with a blank.
+
+    Example:
+        >>> describe_invalid_id(" d2")
+        "begins or ends with a blank; write 'd2' (allow='blanks' keeps it)"
+        >>> describe_invalid_id("d2")
+    """
+    stripped = document_id.strip()
+    if stripped != document_id and stripped and "blanks" not in allow:
+        return f"begins or ends with a blank; write {stripped!r} (allow='blanks' keeps it)"
+    if not stripped and "blanks" not in allow:
+        kind = "blank" if document_id else "empty"
+        return f"is {kind}; leave it out, so that a query with nothing relevant has an empty list"
+    control = _CONTROL_CHARACTER.search(document_id)
+    if control is not None:
+        return f"holds the control character {control.group()!r}; remove it"
+    if holds_a_list(document_id):
+        return "is a list that was written as text; read it with ast.literal_eval(text) or json.loads(text)"
+    return None
+
+
+def may_hold_invalid_id(ids: Collection[str]) -> bool:
+    """Return whether one of the ids could be invalid: never wrong if it says no, and much cheaper than a look at each.
+
+    All ids are joined by a blank, so an empty id or a blank at an end makes two blanks in a row.
+    """
+    joined = " ".join(ids)
+    if not joined:
+        # One empty id, or none.
+        return len(ids) > 0
+    if "  " in joined or joined[0] == " " or joined[-1] == " ":
+        return True
+    if joined[0] in _OPENING_BRACKETS or any(f" {bracket}" in joined for bracket in _OPENING_BRACKETS):
+        return True
+    if not joined.isascii():
+        return not joined.isprintable()
+    characters = np.frombuffer(joined.encode(), np.uint8)
+    return bool(characters.min() <= _LAST_CONTROL_BYTE or characters.max() >= _DELETE_BYTE)
+
+
+def require_valid_ids(ids: Collection[Any], name_id: Callable[[int], str], *, allow: Collection[str] = ()) -> None:
+    """Raise if an id that is text is empty or blank, has a blank at an end or a control character, or is a list.
+
+    Args:
+        ids: The ids; whatever is not text is passed over, because its type is checked elsewhere.
+        name_id: Names the id at a position for the message, such as "document 'd1 ' judged for query 'q1'".
+        allow: `"blanks"` accepts ids that begin or end with a blank.
+
+    Raises:
+        ValueError: If an id is invalid, with what to do.
+    """
+    text_ids = [document_id for document_id in ids if isinstance(document_id, str)]
+    if not text_ids or not may_hold_invalid_id(text_ids):
+        return
+    for position, document_id in enumerate(ids):
+        if isinstance(document_id, str):
+            fault = describe_invalid_id(document_id, allow=allow)
+            if fault is not None:
+                raise ValueError(f"{name_id(position)} {fault}")

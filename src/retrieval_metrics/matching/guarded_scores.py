@@ -1,0 +1,109 @@
+"""Guard a caller's long mappings of scores, which are not copied: reading one after a change is an error.
+
+Judging reads only the scores of judged documents one by one and adds up the others, so a copy would cost as much again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.kept_rankings import MAX_COPIED_SCORES
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.matching.read_scores import ReadScores, sum_scores
+
+if TYPE_CHECKING:
+    from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+
+    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
+    from retrieval_metrics.matching.judged_run import JudgedRun
+
+
+class GuardedScores(Mapping[Any, Any]):
+    """A caller's mapping of scores, which cannot be read after it was changed.
+
+    A change is seen if another document is the last, if the sum of the scores differs, or the score of a judged
+    document.
+    """
+
+    __slots__ = ("_query", "_read_scores", "_row", "_scores")
+
+    def __init__(self, scores: dict[Any, Any], query: QueryId, read_scores: ReadScores, row: int) -> None:
+        """Take the scores of a query, and the row that says what was read of them."""
+        self._scores = scores
+        self._query = query
+        self._read_scores = read_scores
+        self._row = row
+
+    def _read(self) -> dict[Any, Any]:
+        """Return the scores.
+
+        Raises:
+            ValueError: If they were changed.
+        """
+        if self._read_scores.differs(self._row, self._scores):
+            raise ValueError(
+                f"the ranking of query {self._query!r} was changed after it was evaluated, so it can no longer be "
+                "explained, reported or saved. Evaluate again, or evaluate a copy: {query: dict(scores) for query, "
+                "scores in run.items()}"
+            )
+        return self._scores
+
+    def __getitem__(self, document: DocumentId) -> Any:
+        return self._read()[document]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def __contains__(self, document: object) -> bool:
+        return document in self._read()
+
+    def keys(self) -> KeysView[Any]:
+        """Return the ids of the documents."""
+        return self._read().keys()
+
+    def values(self) -> ValuesView[Any]:
+        """Return the scores."""
+        return self._read().values()
+
+    def items(self) -> ItemsView[Any, Any]:
+        """Return the ids with their scores."""
+        return self._read().items()
+
+    def __repr__(self) -> str:
+        return repr(self._scores)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self._read()),)  # nobody else can change the copy
+
+
+def guard_long_rankings(run: Any, judged: JudgedRun) -> None:
+    """Replace what was too long to copy by guards, in a run of `copy_run` that was judged."""
+    if isinstance(run, Run):
+        return
+    n_guarded = 0
+    read_scores = judged.read_scores
+    if read_scores is not None:
+        n_guarded = len(read_scores)
+        for row, position in enumerate(read_scores.queries):
+            query = judged.qrels.queries[position]
+            run[query] = GuardedScores(run[query], query, read_scores, row)
+    if len(run) > n_guarded:
+        _guard_unread(run)
+    if isinstance(run, RetrievedRun):
+        for stage in run.stages.values():
+            if stage is not run:
+                _guard_unread(stage)
+
+
+def _guard_unread(rankings: Any) -> None:
+    """Guard the rankings of which nothing was read by id, such as those of queries without judgments."""
+    read_scores = ReadScores(())
+    for query, ranking in rankings.items():
+        if type(ranking) is dict and len(ranking) > MAX_COPIED_SCORES:
+            read_scores.add(-1, ranking, sum_scores(ranking), [], [])
+            rankings[query] = GuardedScores(ranking, query, read_scores, len(read_scores) - 1)

@@ -1,0 +1,294 @@
+"""Find judged documents that were not found though an id that nearly equals theirs was retrieved for the same query.
+
+Only judged ids that were not found are looked for, and only among the ids retrieved for their queries, so nothing is
+searched where everything relevant was found. In a large run, the first results of some queries are searched first, and
+the rest only if they hold a near miss.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.match_key import get_match_key
+from retrieval_metrics.inputs.run import Run, StreamedRun
+from retrieval_metrics.matching.near_ids import NearIdIndex, find_near_kind, list_wholes, unify_spelling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from retrieval_metrics._internal.plain_types import BoolArray, IntArray, QueryId
+    from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.match_key import Key
+    from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.matching.matching_options import Matching
+    from retrieval_metrics.matching.near_ids import NearIdKind
+
+# How many queries, and how many ids in all of them, are searched at first.
+MAX_SAMPLED_QUERIES = 150
+MAX_SAMPLED_IDS = 15_000
+# How many ids of each side are searched for documents that differ in the same way.
+MAX_COMPARED_IDS = 20_000
+# If documents that differ in the same way are more than this share of the near misses, ids of this form are different
+# documents in this collection.
+MAX_DISTINCT_SHARE = 0.1
+# Kinds that different documents also show: a single near miss among many documents that were not found is chance.
+MIN_SHARE_BY_KIND: Mapping[NearIdKind, float] = {
+    "case": 0.05,
+    "leading_zeros": 0.05,
+    "decimal_point": 0.05,
+    "path": 0.05,
+    "part": 0.05,
+    "numbered_part": 0.1,
+}
+# In these, no two documents of a collection differ, whatever else is judged or retrieved.
+UNAMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset(
+    {"unicode_form", "invisible_characters", "blanks", "percent_encoding", "slashes"}
+)
+# As many ids of whole documents end in a number, a single one says nothing.
+MIN_NUMBERED_PARTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A relevant document that was not found, and the retrieved id that nearly equals its own.
+
+    Attributes:
+        position: The position of the document in `Qrels.documents`.
+        query: Its query.
+        judged_id: Its id.
+        retrieved_id: The retrieved id, as it was compared with the judgments.
+        kind: In what the two differ.
+    """
+
+    position: int
+    query: QueryId
+    judged_id: str
+    retrieved_id: str
+    kind: NearIdKind
+
+
+@dataclass(frozen=True, slots=True)
+class NearMisses:
+    """The near misses of a run.
+
+    Attributes:
+        entries: The near misses, query by query.
+        n_missing: How many relevant documents were not found in queries with results.
+    """
+
+    entries: tuple[NearMiss, ...] = ()
+    n_missing: int = 0
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def count_by_kind(self) -> Counter[NearIdKind]:
+        """Return how many near misses there are of each kind, the most frequent first."""
+        return Counter(dict(Counter(near_miss.kind for near_miss in self.entries).most_common()))
+
+
+NO_NEAR_MISSES = NearMisses()
+
+
+def find_near_misses(judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matching) -> NearMisses:
+    """Return the near misses of a judged run; they are searched once and kept in it.
+
+    An id is no near miss if it is judged for the query. Nor are ids that stand for different documents: where the
+    judgments or the run hold both forms, or more than a few pairs of documents that differ in the same way; only in
+    Unicode form, blanks and the like do no two documents differ.
+
+    Args:
+        judged: The judged run.
+        run: The run, as given.
+        match: What ids of the judgments were compared with.
+    """
+    if judged.near_misses is None:
+        judged.near_misses = _search(judged, run, match)
+    return judged.near_misses
+
+
+def _search(judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matching) -> NearMisses:
+    if judged.qrels.document_kind is not str:
+        return NO_NEAR_MISSES
+    is_missing = _find_missing(judged)
+    positions = np.flatnonzero(is_missing)
+    if not len(positions):
+        return NO_NEAR_MISSES
+    sample = _Search(judged, run, match, _sample_queries(judged, positions))
+    if next(sample.find(MAX_SAMPLED_IDS // max(len(sample.queries), 1), is_sample=True), None) is None:
+        return NearMisses(n_missing=len(positions))
+    search = _Search(judged, run, match, positions)
+    candidates = list(search.find(None))
+    entries = _without_distinct_documents(candidates, search, len(positions))
+    return NearMisses(tuple(entries), len(positions))
+
+
+def _sample_queries(judged: JudgedRun, positions: IntArray) -> IntArray:
+    """Return the missing documents of some queries, evenly spread; all if the queries are few."""
+    owners = judged.qrels.document_query[positions]
+    queries = np.unique(owners)
+    if len(queries) <= MAX_SAMPLED_QUERIES:
+        return positions
+    indices = np.linspace(0, len(queries) - 1, MAX_SAMPLED_QUERIES).astype(np.int64)
+    sampled: IntArray = positions[np.isin(owners, queries[indices])]
+    return sampled
+
+
+def _find_missing(judged: JudgedRun) -> BoolArray:
+    """Return which judged documents matter, were not found, and belong to a query with results."""
+    qrels = judged.qrels
+    is_missing: BoolArray = qrels.document_grade != 0
+    is_missing[judged.items.document] = False
+    if not qrels.is_flat and is_missing.any():
+        # An alternative is not missing if another member of its group was found.
+        is_found_group = np.zeros(len(qrels.group_grade), dtype=np.bool_)
+        was_found = np.isin(qrels.member_document, judged.items.document)
+        is_found_group[qrels.member_group[was_found]] = True
+        is_needed = np.zeros(len(qrels.documents), dtype=np.bool_)
+        is_needed[qrels.member_document[~is_found_group[qrels.member_group]]] = True
+        is_missing &= is_needed
+    is_missing &= judged.n_retrieved[qrels.document_query] > 0
+    return is_missing
+
+
+class _Search:
+    """A search for near misses in the rankings of a run.
+
+    Attributes:
+        queries: The queries with missing documents.
+    """
+
+    def __init__(
+        self, judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matching, positions: IntArray
+    ) -> None:
+        self._qrels = judged.qrels
+        self._run = run
+        self._key = get_match_key(match)
+        self._missing_by_query: dict[QueryId, list[int]] = {}
+        owners = self._qrels.document_query[positions].tolist()
+        for position, owner in zip(positions.tolist(), owners, strict=True):
+            if isinstance(self._qrels.documents[position], str):  # pieces have no id
+                self._missing_by_query.setdefault(self._qrels.queries[owner], []).append(position)
+        self.queries = list(self._missing_by_query)
+
+    def find(self, depth: int | None, *, is_sample: bool = False) -> Iterator[NearMiss]:
+        """Yield a near miss for each missing document that has one among the first `depth` ids of its query."""
+        for query, ids in self._iterate_ids(self.queries, depth, is_sample=is_sample):
+            index = NearIdIndex(ids)
+            for position in self._missing_by_query[query]:
+                near_miss = self._find_near_miss(query, position, index)
+                if near_miss is not None:
+                    yield near_miss
+
+    def _find_near_miss(self, query: QueryId, position: int, index: NearIdIndex) -> NearMiss | None:
+        judged_id: Any = self._qrels.documents[position]
+        place = self._qrels.place[query]
+        rows = slice(self._qrels.bounds[place], self._qrels.bounds[place + 1])
+        for retrieved_id in index.find(judged_id):
+            if retrieved_id in self._qrels.documents[rows]:
+                continue
+            kind = find_near_kind(judged_id, retrieved_id)
+            if kind is not None:
+                return NearMiss(position, query, judged_id, retrieved_id, kind)
+        return None
+
+    def _iterate_ids(
+        self, queries: Sequence[QueryId], depth: int | None, *, is_sample: bool = False
+    ) -> Iterator[tuple[QueryId, list[str]]]:
+        """Yield the first text ids of each query, as the judgments are compared with them."""
+        if not isinstance(self._run, Run):
+            for query in queries:
+                if query in self._run:
+                    yield query, self._list_ids(self._run[query], depth)
+            return
+        wanted = set(queries)
+        # A sample of a run on disk is the first part of the file, because reading it whole takes long.
+        is_partial = is_sample and isinstance(self._run, StreamedRun)
+        for batch in islice(self._run.batches(), 1 if is_partial else None):
+            if batch.documents.dtype.is_integer():
+                continue
+            yield from _iterate_batch(batch, wanted, depth)
+
+    def _list_ids(self, ranking: Any, depth: int | None) -> list[str]:
+        ids = list(islice(ranking, depth))
+        if ids and isinstance(ids[0], Retrieved):
+            ids = [self._key(item) for item in ids]
+        if ids and all(type(document_id) is str for document_id in ids):
+            return ids
+        return [document_id for document_id in ids if isinstance(document_id, str)]
+
+    def collect_judged_ids(self) -> dict[str, None]:
+        """Return the text ids that are judged for any query, each once."""
+        return {document: None for document in self._qrels.documents if isinstance(document, str)}
+
+    def collect_retrieved_ids(self, wanted: set[str]) -> tuple[set[str], set[str]]:
+        """Return which of the wanted ids were retrieved for any query, and many retrieved ids of all queries."""
+        retrieved_wanted: set[str] = set()
+        retrieved: set[str] = set()
+        for _, ids in self._iterate_ids(list(self._run), None):
+            retrieved_wanted |= wanted.intersection(ids)
+            if len(retrieved) < MAX_COMPARED_IDS:
+                retrieved.update(ids)
+        return retrieved_wanted, retrieved
+
+
+def _iterate_batch(batch: Batch, wanted: set[QueryId], depth: int | None) -> Iterator[tuple[QueryId, list[str]]]:
+    """Yield the first ids of each wanted query of a batch."""
+    for number, query in enumerate(batch.queries):
+        if query in wanted:
+            start = int(batch.bounds[number])
+            size = int(batch.bounds[number + 1]) - start
+            if depth is not None:
+                size = min(size, depth)
+            yield query, batch.documents.slice(start, size).to_list()
+
+
+def _without_distinct_documents(candidates: Sequence[NearMiss], search: _Search, n_missing: int) -> list[NearMiss]:
+    """Return the candidates whose two ids do not stand for different documents."""
+    judged_ids = search.collect_judged_ids()
+    wanted = {candidate.judged_id for candidate in candidates}
+    retrieved_wanted, retrieved = search.collect_retrieved_ids(wanted)
+    n_distinct = _count_distinct_pairs(retrieved) + _count_distinct_pairs(islice(judged_ids, MAX_COMPARED_IDS))
+    by_kind: dict[NearIdKind, list[NearMiss]] = {}
+    for candidate in candidates:
+        are_both_in_use = candidate.judged_id in retrieved_wanted or candidate.retrieved_id in judged_ids
+        if are_both_in_use and candidate.kind not in UNAMBIGUOUS_KINDS:
+            n_distinct[candidate.kind] += 1
+        else:
+            by_kind.setdefault(candidate.kind, []).append(candidate)
+    accepted: list[NearMiss] = []
+    for kind, near_misses in by_kind.items():
+        if kind not in UNAMBIGUOUS_KINDS and n_distinct[kind] > MAX_DISTINCT_SHARE * len(near_misses):
+            continue
+        if len(near_misses) < MIN_SHARE_BY_KIND.get(kind, 0) * n_missing:
+            continue
+        if kind == "numbered_part" and len(near_misses) < MIN_NUMBERED_PARTS:
+            continue
+        accepted += near_misses
+    return sorted(accepted, key=lambda near_miss: near_miss.position)
+
+
+def _count_distinct_pairs(ids: Iterable[str]) -> Counter[NearIdKind]:
+    """Count, by kind, the ids that nearly equal another id of the same side: different documents, both in use."""
+    first_by_spelling: dict[str, str] = {}
+    n_pairs: Counter[NearIdKind] = Counter()
+    for document_id in ids:
+        spelling = unify_spelling(document_id)
+        first = first_by_spelling.setdefault(spelling, document_id)
+        if first != document_id:
+            kind = find_near_kind(first, document_id)
+            if kind is not None:
+                n_pairs[kind] += 1
+    for spelling in first_by_spelling:
+        for whole in list_wholes(spelling):
+            if whole in first_by_spelling:
+                kind = find_near_kind(whole, spelling)
+                if kind is not None:
+                    n_pairs[kind] += 1
+    return n_pairs

@@ -1,0 +1,67 @@
+"""Remember what was read of a caller's long mappings of scores, by which a later change of them is found."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics._internal.plain_types import DocumentId
+
+
+class ReadScores:
+    """What was read of the mappings of many queries, in columns, because objects for each query would take too long.
+
+    Attributes:
+        documents: The judged documents of all queries.
+        queries: The position of the query of each mapping.
+        totals: The sum of the scores of each mapping.
+        last: The last document of each, which is another one after any insertion.
+        ends: Where the judged documents of each end in the two following lists.
+        positions: The positions in `documents` of the judged documents with a score.
+        scores: The scores of these.
+    """
+
+    def __init__(self, documents: Sequence[Any]) -> None:
+        """Begin without a mapping."""
+        self.documents = documents
+        self.queries: list[int] = []
+        self.totals: list[Any] = []
+        self.last: list[DocumentId] = []
+        self.ends: list[int] = []
+        self.positions: list[int] = []
+        self.scores: list[Any] = []
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def add(self, query: int, ranking: dict[Any, Any], total: Any, positions: list[int], scores: list[Any]) -> None:
+        """Remember a mapping, of which the sum and the scores of the judged documents were read."""
+        self.queries.append(query)
+        self.totals.append(total)
+        self.last.append(next(reversed(ranking)))
+        self.positions += positions
+        self.scores += scores
+        self.ends.append(len(self.positions))
+
+    def differs(self, row: int, ranking: dict[Any, Any]) -> bool:
+        """Return whether a mapping is not what was remembered in a row."""
+        if not ranking or next(reversed(ranking)) != self.last[row]:
+            return True
+        start = self.ends[row - 1] if row else 0
+        for index in range(start, self.ends[row]):
+            if ranking.get(self.documents[self.positions[index]]) != self.scores[index]:
+                return True
+        return bool(sum_scores(ranking) != self.totals[row])
+
+
+def sum_scores(scores: dict[Any, Any]) -> Any:
+    """Return the sum; as text if it equals nothing, such as that of infinite scores, or if there is none."""
+    try:
+        total = sum(scores.values())
+        is_comparable = isfinite(total)
+    except (TypeError, OverflowError) as error:
+        return str(error)
+    return total if is_comparable else str(total)

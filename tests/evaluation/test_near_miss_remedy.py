@@ -1,0 +1,74 @@
+"""What to write, so that ids match, and that writing it makes them match."""
+
+import unicodedata
+import urllib.parse
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from data_warning_kinds import find_origin
+from retrieval_metrics.evaluation.data_warnings import find_near_miss_report
+from retrieval_metrics.evaluation.near_miss_remedy import IdChange, find_spelling_change
+
+
+def find_change(judged: list[str], retrieved: Any, **options: Any) -> IdChange:
+    qrels: Any = {"q0": ["found"]}
+    run: Any = {"q0": ["found"]}
+    if isinstance(retrieved[0], rm.Retrieved):
+        run = {"q0": [rm.Retrieved("found", source="found")]}
+    for number, (document, item) in enumerate(zip(judged, retrieved, strict=True), start=1):
+        qrels[f"q{number}"] = [document]
+        run[f"q{number}"] = [item]
+    report = find_near_miss_report(find_origin(qrels, run, **options))
+    assert report is not None
+    return report.change
+
+
+@pytest.mark.parametrize(
+    ("judged", "retrieved", "change"),
+    [
+        ("Café.md", "Cafe\u0301.md", IdChange(expression="unicodedata.normalize('NFC', id)")),
+        ("A.md", "\uff21.md", IdChange(expression="unicodedata.normalize('NFKC', id)")),
+        ("a b.md", "a  b.md", IdChange(expression="' '.join(id.split())")),
+        ("a.md", "A.md", IdChange(expression="id.casefold()")),
+        ("a b", "a%20b", IdChange(expression="urllib.parse.unquote(id)")),
+        ("b/a.md", "b\\a.md", IdChange(expression=r"id.replace('\\', '/')")),
+        ("b/a.md", "B\\a.md", IdChange()),
+        ("a.md", "a.md\u200b", IdChange(characters=("U+200B (ZERO WIDTH SPACE)",))),
+        ("007", "7", IdChange(is_read_as_number=True)),
+        ("7", "7.0", IdChange(is_read_as_number=True)),
+        ("a.md", "docs/a.md", IdChange("run", "id.rpartition('/')[2]")),
+        ("docs/a.md", "/x/docs/a.md", IdChange("run", "id.removeprefix('/x/')")),
+        ("docs/a.md", "a.md", IdChange("judgments", "id.rpartition('/')[2]")),
+        ("d7", "d7#3", IdChange("run", "id.rpartition('#')[0]")),
+        ("d7::p2", "d7", IdChange("judgments", "id.rpartition('::')[0]")),
+        ("d7", "d7#3#4", IdChange("run", "id.partition('#')[0]")),
+    ],
+)
+def test_the_change_is_found_and_makes_the_ids_equal(judged: str, retrieved: str, change: IdChange) -> None:
+    assert find_change([judged], [retrieved]) == change
+    if change.expression is None:
+        return
+    names = {"urllib": urllib, "unicodedata": unicodedata}
+    if change.side in ("both", "judgments"):
+        judged = eval(change.expression, {**names, "id": judged})  # noqa: S307  (our own expression)
+    if change.side in ("both", "run"):
+        retrieved = eval(change.expression, {**names, "id": retrieved})  # noqa: S307  (our own expression)
+    assert judged == retrieved
+
+
+def test_items_are_matched_by_an_option_that_can_be_saved() -> None:
+    by_path = [rm.Retrieved("n1", source="/docs/a.md")]
+    assert find_change(["a.md"], by_path, match="source").match == "filename"
+    by_part = [rm.Retrieved("a.md#1", source="a.md")]
+    assert find_change(["a.md"], by_part).match == "source"
+
+
+def test_a_control_character_has_no_name() -> None:
+    change = find_spelling_change("a.md", "a.md\x01", "invisible_characters")
+    assert change == IdChange(characters=("U+0001 (a control character)",))
+
+
+def test_an_unknown_kind_has_no_change() -> None:
+    assert find_spelling_change("a", "b", None) == IdChange()

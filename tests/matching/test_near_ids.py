@@ -1,0 +1,81 @@
+"""Which ids may be two spellings of one, and that the quick search finds all that the slow comparison accepts."""
+
+from unicodedata import normalize
+
+import pytest
+
+from retrieval_metrics.matching.near_ids import NearIdIndex, NearIdKind, find_near_kind, list_wholes, unify_spelling
+
+# Judged id, retrieved id, in what they differ.
+PAIRS: list[tuple[str, str, NearIdKind]] = [
+    ("Café.md", normalize("NFD", "Café.md"), "unicode_form"),
+    ("ABC.md", "\uff21\uff22\uff23.md", "unicode_form"),
+    ("a.md", "a.md\u200b", "invisible_characters"),
+    ("a.md", "\ufeffa.md", "invisible_characters"),
+    ("a.md", "a\x00.md", "invisible_characters"),
+    ("a.md", "a.md ", "blanks"),
+    ("a b.md", "a\u00a0b.md", "blanks"),
+    ("a.md", "a.md\n", "blanks"),
+    ("a.md", "A.MD", "case"),
+    ("straße", "STRASSE", "case"),
+    ("my doc.md", "my%20doc.md", "percent_encoding"),
+    ("b/a.md", "b\\a.md", "slashes"),
+    ("007", "7", "leading_zeros"),
+    ("doc-007", "doc-7", "leading_zeros"),
+    ("0", "000", "leading_zeros"),
+    ("70", "70.0", "decimal_point"),
+    ("100", "100.00", "decimal_point"),
+    ("Docs/Café.md", normalize("NFD", "docs\\café.md"), "several"),
+    ("a.md", "docs/a.md#3", "several"),
+    ("a.md", "/data/docs/a.md", "path"),
+    ("a.md", "C:\\docs\\a.md", "path"),
+    ("d7", "d7#3", "part"),
+    ("d7", "d7::intro", "part"),
+    ("a.md", "a.md:3", "part"),
+    ("d7", "d7_3", "numbered_part"),
+    ("d7", "d7-chunk-3", "numbered_part"),
+    ("report", "report.pdf", "numbered_part"),
+]
+DIFFERENT = [
+    ("d7", "d70"),
+    ("d7#1", "d7#2"),
+    ("closure", "closure-scope"),
+    ("os", "os.path"),
+    ("guide", "guide/install"),
+    ("1.05", "1.5"),
+    ("a.md", "ba.md"),
+    ("c/a.md", "b/a.md"),
+    ("x", ""),
+]
+
+
+@pytest.mark.parametrize(("judged", "retrieved", "kind"), PAIRS)
+def test_kinds_are_told_apart_and_found_in_a_ranking(judged: str, retrieved: str, kind: NearIdKind) -> None:
+    assert find_near_kind(judged, retrieved) == find_near_kind(retrieved, judged) == kind
+    others = ["zz-1", "y/y.txt", "é\nq"]
+    assert retrieved in NearIdIndex([*others, retrieved]).find(judged) or not judged.strip("0")
+    if kind != "several" or "#" not in retrieved:
+        assert judged in NearIdIndex([*others, judged]).find(retrieved) or not judged.strip("0")
+
+
+@pytest.mark.parametrize(("first", "second"), DIFFERENT)
+def test_different_ids(first: str, second: str) -> None:
+    assert find_near_kind(first, second) is None
+    assert find_near_kind(second, first) is None
+
+
+def test_spellings_are_unified() -> None:
+    assert unify_spelling("Docs%5CCafe\u0301 007.MD ") == "docs/café 7.md"
+    assert unify_spelling("a.md") == "a.md"
+
+
+def test_wholes_end_before_a_separator_or_begin_after_a_slash() -> None:
+    assert list_wholes("docs/a.md#3") == ["docs", "a.md#3", "docs/a", "docs/a.md"]
+    assert list_wholes("d7") == []
+    assert len(list_wholes("-".join("abcdefghijklmnop"))) == 8
+
+
+def test_candidates_are_few() -> None:
+    ids = [f"d{number}" for number in range(500)]
+    assert list(NearIdIndex(ids).find("d7")) == ["d7", "d70"]
+    assert list(NearIdIndex(["d7_3", "d77", "e/d7"]).find("d7")) == ["d7_3", "e/d7"]

@@ -1,0 +1,137 @@
+"""Near misses are found by share and per query, and different documents of similar ids are none."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+from unicodedata import normalize
+
+import pytest
+
+import retrieval_metrics as rm
+from data_warning_kinds import find_kinds, find_origin
+from retrieval_metrics.matching import near_misses
+from retrieval_metrics.matching.near_ids import NearIdKind
+from retrieval_metrics.matching.near_misses import NO_NEAR_MISSES, NearMisses, find_near_misses
+from run_shapes import in_columns, with_items, with_scores
+
+IDS = [f"Café {number:03d}.md" for number in range(20)]
+QRELS: Any = {f"q{number}": [document] for number, document in enumerate(IDS)}
+
+
+def search(qrels: Any, run: Any, **options: Any) -> NearMisses:
+    origin = find_origin(qrels, run, **options)
+    return find_near_misses(origin.judged, origin.run, origin.match)
+
+
+def change_some(change: Callable[[str], str], n_changed: int = 6) -> Any:
+    """Return the perfect run, in which the ids of the first queries are changed."""
+    run = {}
+    for number, document in enumerate(IDS):
+        run[f"q{number}"] = ["other", change(document) if number < n_changed else document]
+    return run
+
+
+CHANGES: dict[NearIdKind, Callable[[str], str]] = {
+    "unicode_form": lambda text: normalize("NFD", text),
+    "invisible_characters": lambda text: text + "\u200b",
+    "blanks": lambda text: text.replace(" ", "\u00a0"),
+    "case": str.upper,
+    "percent_encoding": lambda text: text.replace(" ", "%20"),
+    "leading_zeros": lambda text: text.replace("00", ""),
+    "several": lambda text: normalize("NFD", text).upper(),
+    "path": lambda text: f"/data/{text}",
+    "part": lambda text: f"{text}#1",
+    "numbered_part": lambda text: f"{text}_1",
+}
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_six_of_twenty_are_counted(kind: NearIdKind) -> None:
+    found = search(QRELS, change_some(CHANGES[kind]))
+    assert (dict(found.count_by_kind()), found.n_missing) == ({kind: 6}, 6)
+    first = found.entries[0]
+    assert (first.query, first.judged_id, first.retrieved_id) == ("q0", IDS[0], CHANGES[kind](IDS[0]))
+    assert find_kinds(QRELS, change_some(CHANGES[kind])) == ["near_misses"]
+
+
+def test_one_of_a_hundred_ids_that_matches_hides_nothing() -> None:
+    qrels: Any = {f"q{number}": [f"doc{number}.pdf"] for number in range(100)}
+    run: Any = {query: [f"{judged[0]}#0"] for query, judged in qrels.items()} | {"q0": ["doc0.pdf"]}
+    found = search(qrels, run)
+    assert (len(found), found.n_missing) == (99, 99)
+
+
+@pytest.mark.parametrize("shape", [with_scores, in_columns, with_items])
+def test_every_shape_of_run_is_searched_alike(shape: Callable[[Any], Any]) -> None:
+    run = change_some(CHANGES["part"])
+    assert search(QRELS, shape(run)) == search(QRELS, run)
+
+
+def test_items_are_compared_as_match_says() -> None:
+    run = {"q": [rm.Retrieved("n1", source="/docs/a.md"), rm.Retrieved("n2", source="b.md")]}
+    found = search({"q": ["a.md", "b.md"]}, run, match="source")
+    assert [(near_miss.retrieved_id, near_miss.kind) for near_miss in found.entries] == [("/docs/a.md", "path")]
+
+
+def test_nothing_is_searched_where_everything_relevant_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(near_misses, "_Search")
+    assert search({"q": {"a": 1, "b": 0}}, {"q": ["x", "a"]}) is NO_NEAR_MISSES
+    assert search({"q": ["a"], "r": ["b"]}, {"q": ["a"], "r": []}) is NO_NEAR_MISSES
+    assert search({"q": [["a", "A"], ["b"]]}, {"q": ["a", "b"]}) is NO_NEAR_MISSES
+    assert search({"q": [1]}, {"q": [2]}) is NO_NEAR_MISSES
+
+
+def test_an_alternative_is_missing_only_with_its_whole_group() -> None:
+    assert search({"q": [["a", "b"], ["c"]]}, {"q": ["a", "C"]}).entries[0].judged_id == "c"
+
+
+def test_a_large_run_is_sampled_first_and_then_searched_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(near_misses, "MAX_SAMPLED_QUERIES", 4)
+    monkeypatch.setattr(near_misses, "MAX_SAMPLED_IDS", 8)
+    assert len(search(QRELS, change_some(CHANGES["blanks"]))) == 6
+    assert len(search(QRELS, in_columns(change_some(CHANGES["part"])))) == 6
+
+
+def test_a_run_on_disk_is_searched(tmp_path: Any) -> None:
+    lines = [f"q{number} Q0 {document}#1 0 1.0 tag\n" for number, document in enumerate(["a", "b", "c"])]
+    path = tmp_path / "run.trec"
+    path.write_text("".join(lines))
+    run = rm.read_run(path, memory=1)
+    assert len(search({"q0": ["a"], "q1": ["b"], "q2": ["c"]}, run)) == 3
+
+
+def test_a_single_id_that_ends_in_a_number_says_nothing() -> None:
+    assert len(search({"q": ["covid"], "r": ["b"]}, {"q": ["covid-19"], "r": ["b"]})) == 0
+
+
+FORMS: dict[str, Callable[[int], list[str]]] = {
+    "zeros": lambda n: [f"doc{n}", f"doc0{n}"],
+    "path": lambda n: [f"a{n}.md", f"b/a{n}.md"],
+    "case": lambda n: [f"Page{n}", f"page{n}"],
+    "part": lambda n: [f"p{n}", f"p{n}#1", f"p{n}#2"],
+    "number": lambda n: [f"s{n}", f"s{n}-1", f"s{n}-2"],
+    "decimal": lambda n: [str(n), f"{n}.0"],
+    "all": lambda n: [f"doc{n}", f"doc0{n}", f"x/doc{n}", f"doc{n}.md"],
+}
+
+
+def make_collection_of_similar_ids(form: str, seed: int) -> tuple[Any, Any]:
+    """Return judgments and a run of a collection whose different documents have similar ids, often side by side."""
+    rng = random.Random(seed)
+    families = [FORMS[form](number) for number in range(1, rng.choice([30, 100]))]
+    qrels: dict[str, Any] = {}
+    run: dict[str, Any] = {}
+    for number in range(rng.choice([10, 20, 60])):
+        family = rng.choice(families)
+        relevant = rng.choice(family)
+        retrieved = [document for document in [*family, *rng.choice(families)] if rng.random() < 0.7]
+        rng.shuffle(retrieved)
+        qrels[f"q{number}"] = [relevant]
+        run[f"q{number}"] = list(dict.fromkeys(retrieved))
+    return qrels, run
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_different_documents_of_similar_ids_raise_no_alarm(form: str) -> None:
+    alarms = [seed for seed in range(12) if search(*make_collection_of_similar_ids(form, seed)).entries]
+    assert alarms == []
