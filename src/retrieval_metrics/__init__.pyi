@@ -17,6 +17,7 @@ from retrieval_metrics.comparison.tune import tune as tune
 from retrieval_metrics.datasets.changes import changes as changes
 from retrieval_metrics.datasets.evaluate_with_labels import evaluate_with_labels as evaluate_with_labels
 from retrieval_metrics.datasets.evaluation_set import EvaluationSet as EvaluationSet
+from retrieval_metrics.datasets.evaluation_set import read_questions as read_questions
 from retrieval_metrics.datasets.generate import agenerate_questions as agenerate_questions
 from retrieval_metrics.datasets.generate import generate_questions as generate_questions
 from retrieval_metrics.datasets.label import Label as Label

@@ -1,8 +1,11 @@
 """What a name of a measure means."""
 
+import pickle
+
 import numpy as np
 import pytest
 
+import retrieval_metrics as rm
 from retrieval_metrics.comparison.change_measures import as_change_measure, is_change_bound
 from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
 
@@ -29,3 +32,9 @@ def test_the_bounds_of_a_change_have_names_that_mean_one_of_them() -> None:
     assert not is_change_bound("overlap@2")
     with pytest.raises(ValueError, match="the change of map cannot be bounded"):
         as_change_measure("max_loss(map)")
+
+
+@pytest.mark.parametrize("name", ["overlap@2", "rbo", "rbo(p=0.8)", "ndcg@2", "max_loss(ndcg@2)"])
+def test_what_changed_is_pickled(name: str) -> None:
+    changes = rm.changes({"q1": ["a", "b"]}, {"q1": ["b", "c"]}, [name])
+    assert pickle.loads(pickle.dumps(changes)).means == changes.means

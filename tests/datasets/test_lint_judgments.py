@@ -27,6 +27,13 @@ class TestJudgments:
         assert find_queries(result, "unknown_document") == ["q1"]
         assert any("only IDs" in sentence for sentence in result.skipped)
 
+    def test_a_judged_query_without_a_text_is_an_error_and_no_question(self) -> None:
+        result = lint(qrels={"z1": ["vault"], "z2": ["coffee"]})
+        assert list_serious(result) == [("missing_text", "z1"), ("missing_text", "z2")]
+        (too_few,) = result.named("too_few_questions")
+        assert too_few.message.rpartition("; ")[2].startswith("3 ")
+        assert list_serious(result.fixed().lint(CORPUS)) == list_serious(result)
+
     def test_nothing_is_relevant(self) -> None:
         result = lint(qrels={"q1": {"vault": 0}, "q2": []})
         assert (find_queries(result, "no_relevant"), find_queries(result, "unanswerable")) == (["q1"], ["q2"])

@@ -15,6 +15,7 @@ SPAN = rm.Span("rules", 10, 30)
 MOVED = rm.Span("rules", 14, 34)
 
 SENTENCES = [
+    wording.format_missing_text("q9"),
     wording.format_dependent_question("What does this passage say?", "this passage"),
     wording.format_dependent_question(LONG_QUESTION, "of whom"),
     wording.format_unknown_languages_skipped(["q2", "q3"], 1200, ["English", "German", "French"]),

@@ -127,3 +127,12 @@ def test_a_damaged_byte_in_a_compressed_file_of_ours_is_found_or_harmless(tmp_pa
             n_harmful += 1
             assert str(path) in str(error)
     assert n_harmful > len(content) / 2
+
+
+def test_a_workbook_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "run.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("[Content_Types].xml", "")
+        archive.writestr("xl/workbook.xml", "")
+    with pytest.raises(ValueError, match=r"is an Excel workbook; save it as CSV UTF-8"):
+        rm.read_run(path)

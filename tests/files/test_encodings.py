@@ -24,11 +24,21 @@ def test_other_encodings_are_recognised_by_name(tmp_path: Path, kind: str) -> No
             ("utf-16-le", "UTF-16"),
             ("utf-16-be", "UTF-16"),
             ("utf-32", "UTF-32"),
-            ("latin-1", "Latin-1"),
+            ("latin-1", "iconv -f WINDOWS-1252"),
         ):
             path.write_bytes(TEXTS[kind].encode(encoding))
             with pytest.raises(ValueError, match=rf"{name}, line \d.*{message}"):
                 rm.read_run(path)
+
+
+def test_the_advice_about_windows_1252_keeps_dashes_and_quotation_marks(tmp_path: Path) -> None:
+    path = tmp_path / "excel.csv"
+    document = "\u201cAGB\u201d \u2013 neu"
+    path.write_bytes(f"query,document,grade\nq1,{document},1\n".encode("cp1252"))
+    with pytest.raises(ValueError, match=rf"line 2: q1,{document},1: .*iconv -f WINDOWS-1252 -t UTF-8"):
+        rm.read_qrels(path)
+    path.write_text(path.read_text(encoding="WINDOWS-1252"), encoding="UTF-8")
+    assert rm.read_qrels(path).as_dict() == {"q1": {document: 1.0}}
 
 
 def test_a_byte_order_mark_in_the_middle_is_refused(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Lines of JSON with one query each are read as queries, and what is wrong is named."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,36 @@ def test_a_query_a_line(tmp_path: Path) -> None:
 def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         rm.read_run(saved(tmp_path, text))
+
+
+def test_the_id_of_a_question_comes_before_its_text(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text('{"id": "q1", "query": "How do I log in?", "relevant": ["d7"]}\n')
+    assert rm.read_qrels(path).as_dict() == {"q1": {"d7": 1.0}}
+    path.write_text('{"id": 0, "query_id": "q1", "query": "How do I log in?", "relevant": ["d7"]}\n')
+    assert rm.read_qrels(path).as_dict() == {"q1": {"d7": 1.0}}
+    assert rm.read_qrels(path, columns={"query": "query"}).as_dict() == {"How do I log in?": {"d7": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"query": "nope"}, "there is no key 'nope'; there are 'id', 'query', 'relevant'"),
+        ({"grade": "id"}, "so columns={'grade': 'id'} is not used"),
+    ],
+)
+def test_columns_that_are_not_used_are_refused(tmp_path: Path, columns: dict[str, str], message: str) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text('{"id": "q1", "query": "How do I log in?", "relevant": ["d7"]}\n')
+    with pytest.raises(ValueError, match=re.escape(message)):
+        rm.read_qrels(path, columns=columns)
+
+
+@pytest.mark.parametrize("name", ["reranked.jsonl", "reranked.json"])
+def test_results_of_rank_llm(tmp_path: Path, name: str) -> None:
+    row = (
+        '{"query": {"text": "why?", "qid": "q1"}, "candidates": [{"docid": "d2", "score": 9.5, "doc": {"text": "x"}}, '
+        '{"docid": "d1", "score": 8.0, "doc": {"text": "y"}}]}'
+    )
+    (tmp_path / name).write_text(f"[{row}]" if name.endswith(".json") else f"{row}\n")
+    assert dict(rm.read_run(tmp_path / name)) == {"q1": {"d2": 9.5, "d1": 8.0}}

@@ -66,3 +66,12 @@ def test_predictions_of_mteb(tmp_path: Path) -> None:
     (tmp_path / "run.trec").write_text("q Q0 d 1 1 t\n")
     with pytest.raises(ValueError, match="which are JSON, not trec"):
         rm.read_run(tmp_path / "run.trec", split="test")
+
+
+def test_pairs_are_refused_and_the_advice_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text('{"1": [["70", 9.5], ["71", 8.5]]}')
+    with pytest.raises(ValueError, match=r"query '1': the ranking holds lists such as \['70', 9.5\]; write an object"):
+        rm.read_run(path)
+    path.write_text('{"1": {"70": 9.5, "71": 8.5}}')
+    assert dict(rm.read_run(path)) == {"1": {"70": 9.5, "71": 8.5}}

@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -180,3 +181,59 @@ def test_mutated_judgments_are_read_or_refused_by_name(tmp_path: Path, kind: str
         rm.read_qrels(path, format=kind)
     except ValueError as error:
         assert path.name in str(error)
+
+
+REPEATED = [("q1", "d1", 1), ("q2", "d2", 2), ("q1", "d3", 0), ("q1", "d1", 1)]
+CONFLICTING = [*REPEATED, ("q1", "d1", 2)]
+
+
+def write_judgments(path: Path, rows: list[tuple[str, str, int]]) -> Any:
+    header = {".csv": "query,document,grade\n", ".tsv": "query-id\tcorpus-id\tscore\n"}
+    lines = {
+        ".trec": "{0} 0 {1} {2}\n",
+        ".csv": "{0},{1},{2}\n",
+        ".tsv": "{0}\t{1}\t{2}\n",
+        ".jsonl": '{{"query": "{0}", "document": "{1}", "grade": {2}}}\n',
+    }
+    if path.suffix == ".frame":
+        queries, documents, grades = zip(*rows, strict=True)
+        return {"query": list(queries), "document": list(documents), "grade": list(grades)}
+    text = "".join(lines[path.suffix].format(*row) for row in rows)
+    path.write_text(header.get(path.suffix, "") + text)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".trec", ".csv", ".tsv", ".jsonl", ".frame"])
+def test_a_judgment_that_stands_twice_is_accepted_on_request(tmp_path: Path, suffix: str) -> None:
+    source = write_judgments(tmp_path / f"qrels{suffix}", REPEATED)
+    with pytest.raises(ValueError, match=r"document 'd1'.*pass allow='repeated', which accepts the same grade twice"):
+        rm.read_qrels(source)
+    read = rm.read_qrels(source, allow="repeated")
+    assert read.as_dict() == {"q1": {"d1": 1.0, "d3": 0.0}, "q2": {"d2": 2.0}}
+
+
+@pytest.mark.parametrize("suffix", [".trec", ".csv", ".tsv", ".jsonl", ".frame"])
+@pytest.mark.parametrize("allow", [(), "repeated"])
+def test_different_grades_are_an_error_that_names_both_lines(tmp_path: Path, suffix: str, allow: Any) -> None:
+    source = write_judgments(tmp_path / f"qrels{suffix}", CONFLICTING)
+    with pytest.raises(ValueError, match="with the grades 1 and 2; remove the wrong one") as error:
+        rm.read_qrels(source, allow=allow)
+    numbers = (1, 5) if suffix in {".trec", ".jsonl", ".frame"} else (2, 6)
+    name = "rows" if suffix == ".frame" else "line"
+    assert f"{name} {numbers[0]}" in str(error.value)
+    assert str(numbers[1]) in str(error.value)
+
+
+@pytest.mark.parametrize(("rows", "allow"), [(REPEATED, ()), (CONFLICTING, "repeated")])
+def test_without_polars_repeated_judgments_are_refused_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: Any, allow: Any
+) -> None:
+    path = write_judgments(tmp_path / "qrels.trec", rows)
+    with pytest.raises(ValueError, match="document 'd1' appears twice") as with_polars:
+        rm.read_qrels(path, allow=allow)
+    monkeypatch.setattr("retrieval_metrics.files.trec.has_polars", lambda: False)
+    with pytest.raises(ValueError, match="document 'd1' appears twice") as without_polars:
+        rm.read_qrels(path, allow=allow)
+    assert str(without_polars.value) == str(with_polars.value)
+    repeated = write_judgments(tmp_path / "repeated.trec", REPEATED)
+    assert rm.read_qrels(repeated, allow="repeated").as_dict() == {"q1": {"d1": 1.0, "d3": 0.0}, "q2": {"d2": 2.0}}

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -10,17 +11,16 @@ from table_forms import IDS, Source
 
 
 def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant() -> None:
-    frame = {"query": ["what?"], "query_id": ["q1"], "hit": ["d1"], "score": [1.0]}
+    frame = {"qid": ["what?"], "query_id": ["q1"], "hit": ["d1"], "score": [1.0]}
     with pytest.raises(
-        ValueError, match=r"'query', 'query_id', any of which could be the query; pass columns=\{'query'"
+        ValueError,
+        match=r"'qid', 'query_id', any of which could be the query; choose one of them with columns=\{'query'",
     ):
         rm.Run.from_frame(frame, columns={"document": "hit"})
-    with pytest.raises(
-        ValueError, match=r"no column named like a document .*it has 'query', 'query_id', 'hit', 'score'"
-    ):
+    with pytest.raises(ValueError, match=r"no column named like a document .*it has 'qid', 'query_id', 'hit', 'score'"):
         rm.Run.from_frame(frame, columns={"query": "query_id"})
     assert dict(rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hit"})) == {"q1": {"d1": 1.0}}
-    with pytest.raises(ValueError, match="the table has no column 'hits'; it has 'query'"):
+    with pytest.raises(ValueError, match="the table has no column 'hits'; it has 'qid'"):
         rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hits"})
     with pytest.raises(ValueError, match="columns= takes query, document, score, rank, not 'doc'"):
         rm.Run.from_frame(frame, columns={"doc": "hit"})
@@ -47,13 +47,54 @@ def test_an_unknown_column_where_the_grade_should_be(source: Source, name: str) 
     assert rm.read_qrels(table, columns={"grade": None}).judgments(0) == {"a": 1.0, "b": 1.0}
 
 
-@pytest.mark.parametrize("name", ["scores", "distance", "relevance"])
+@pytest.mark.parametrize("name", ["scores", "cosine", "relevance"])
 def test_an_unknown_column_where_score_or_rank_should_be(source: Source, name: str) -> None:
     table = source({**IDS, name: [1.0, 2.0]})
     with pytest.raises(ValueError, match=rf"no column named like a score or a rank .*and '{name}' could be it"):
         rm.read_run(table)
     assert dict(rm.read_run(table, columns={"score": name})) == {"q": {"a": 1.0, "b": 2.0}}
     assert dict(rm.read_run(table, columns={"score": None})) == {"q": ["a", "b"]}
+
+
+def test_the_result_of_pyterrier_is_read_by_qid_and_docno(source: Source) -> None:
+    result = {
+        "qid": ["1", "1"],
+        "docid": [17, 4],
+        "docno": ["D17", "D4"],
+        "rank": [0, 1],
+        "score": [9.5, 8.0],
+        "query": ["chemical reactions", "chemical reactions"],
+    }
+    assert dict(rm.read_run(source(result))) == {"1": {"D17": 9.5, "D4": 8.0}}
+    topics = {"qid": ["1"], "query": ["chemical reactions"], "docno": ["D4"], "label": [2]}
+    assert rm.read_qrels(source(topics)).as_dict() == {"1": {"D4": 2.0}}
+
+
+def test_several_candidates_are_listed_and_none_is_recommended(source: Source) -> None:
+    table = source({**IDS, "bm25": [2.0, 1.0], "dense": [0.5, 0.7]})
+    with pytest.raises(ValueError, match=r"any of 'bm25', 'dense' could be it; choose .*columns=\{'score': \.\.\.\}"):
+        rm.read_run(table)
+    rows = source({"id": [1, 2], "query": ["why?", "why?"], "document": ["a", "b"]})
+    with pytest.raises(ValueError, match=r"'query', 'id', any of which could be the query; choose one"):
+        rm.read_run(rows)
+
+
+def test_a_distance_is_not_recommended_as_a_score(source: Source) -> None:
+    table = source({**IDS, "distance": [0.1, 0.9]})
+    with pytest.raises(ValueError, match=r"'distance' seems to be a distance.*columns=\{'score': None\}"):
+        rm.read_run(table)
+    assert dict(rm.read_run(table, columns={"score": None})) == {"q": ["a", "b"]}
+
+
+@pytest.mark.parametrize("cell", ["d2;d3", "['d2', 'd3']", '["d2"]', "d2|d3", "d2\nd3", '{"d2": 1}', "d2, d3"])
+def test_a_cell_with_several_documents_is_never_read_as_one(tmp_path: Path, cell: str) -> None:
+    frame = pd.DataFrame({"id": ["q1", "q2"], "relevant": ["d1", cell]})
+    frame.to_csv(tmp_path / "questions.csv", index=False)
+    for table in (frame, tmp_path / "questions.csv"):
+        with pytest.raises(ValueError, match=r"'relevant'.*read_questions"):
+            rm.read_qrels(table, columns={"query": "id", "grade": None})
+        with pytest.raises(ValueError, match="several documents in column 'relevant'; read_questions"):
+            rm.read_qrels(table, columns={"query": "id", "document": "relevant", "grade": None})
 
 
 def test_columns_that_say_nothing_of_it_are_left_alone(source: Source) -> None:
@@ -74,8 +115,3 @@ def test_a_repeated_header(tmp_path: Path) -> None:
         assert dict(rm.read_run(table, allow="repeated")) == {"q": {"a": 1.0, "b": 2.0}}
     (tmp_path / "run.csv").write_text("query,document,score,note,note\nq,a,1,2,3\n")
     assert dict(rm.read_run(tmp_path / "run.csv")) == {"q": {"a": 1.0}}
-
-
-def test_an_unknown_allowance_is_refused() -> None:
-    with pytest.raises(ValueError, match="allow= takes 'blanks' and 'repeated', not 'blank'"):
-        rm.read_run(IDS, allow="blank")

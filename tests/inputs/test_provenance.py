@@ -3,8 +3,12 @@
 import datetime as dt
 import json
 import pickle
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
@@ -76,3 +80,76 @@ def test_what_says_nothing_about_a_question_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         rm.EvaluationSet.from_dataset([{"query": "?", "relevant": ["d"], **entries}])
+
+
+MADE_IN_MAY: list[Any] = [
+    dt.date(2026, 5, 31),
+    dt.datetime(2026, 5, 31, 23, 30),  # noqa: DTZ001  (as openpyxl reads a cell)
+    dt.datetime(2026, 5, 31, 23, 30, tzinfo=dt.timezone(dt.timedelta(hours=9))),
+    pd.Timestamp("2026-05-31 23:30"),
+    pd.Timestamp("2026-05-31 23:30", tz="UTC"),
+    np.datetime64("2026-05-31"),
+    np.datetime64("2026-05-31T23:30"),
+    "2026-05-31",
+    "2026-05-31 23:30:00",
+    "2026-05-31T23:30:00Z",
+]
+
+
+@pytest.mark.parametrize("date", MADE_IN_MAY)
+def test_every_date_with_or_without_a_time_is_saved_as_its_day(tmp_path: Path, date: Any) -> None:
+    questions = rm.EvaluationSet.from_dataset([{"id": "q1", "query": "why?", "relevant": ["d1"], "date": date}])
+    assert questions.provenance["q1"].date == dt.date(2026, 5, 31)
+    assert type(questions.provenance["q1"].date) is dt.date
+    questions.save(tmp_path / "set.json")
+    assert rm.load(tmp_path / "set.json").provenance == questions.provenance
+    evaluation = rm.evaluate(questions, {"q1": ["d1"]}, "mrr")
+    evaluation.save(tmp_path / "evaluation.json")
+    assert rm.load(tmp_path / "evaluation.json").means == {"mrr": 1.0}
+
+
+def test_a_missing_date_of_pandas_is_no_date() -> None:
+    assert rm.Provenance(date=pd.NaT).date is None  # type: ignore[arg-type]  # what an empty cell holds
+
+
+@pytest.mark.parametrize("value", [np.int64(3), np.float32(0.5), np.bool_(True), np.str_("x")])
+def test_labels_of_numpy_become_plain_and_are_saved(tmp_path: Path, value: Any) -> None:
+    provenance = rm.Provenance(labels={"weight": value})
+    assert provenance.labels == {"weight": value.item()}
+    assert type(provenance.labels["weight"]) is type(value.item())
+    questions = rm.EvaluationSet({"q1": "why?"}, {"q1": ["d1"]}, provenance={"q1": provenance})
+    questions.save(tmp_path / "set.json")
+    assert rm.load(tmp_path / "set.json").provenance == {"q1": provenance}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), dt.date(2026, 5, 31), b"x", Path("a"), (1, 2), {"a": 1}])
+def test_labels_that_cannot_be_saved_are_refused_on_entry(value: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="label"):
+        rm.Provenance(labels={"weight": value})
+
+
+@pytest.mark.parametrize("value", [dt.time(3), 20260531, b"2026-05-31", ("2026", "05")])
+def test_what_is_no_date_is_refused_on_entry(value: Any) -> None:
+    with pytest.raises(TypeError, match="the date of a question must be a date"):
+        rm.Provenance(date=value)
+
+
+SAVED_VALUES = [3, 0.5, True, "x", None, ["a", 1], {"a": {"b": [1.5]}}, np.int64(3), np.float32(0.5), np.bool_(False)]
+REFUSED_VALUES = [dt.date(2026, 5, 31), Decimal("1.5"), Path("a"), b"x", (1, 2), float("nan"), {1: 2}, np.array([1, 2])]
+
+
+@pytest.mark.parametrize("value", SAVED_VALUES)
+def test_metadata_that_is_saved_is_loaded(tmp_path: Path, value: Any) -> None:
+    item = rm.Retrieved("d1", metadata={"value": value})
+    rm.evaluate({"q1": ["d1"]}, {"q1": [item]}, "mrr").save(tmp_path / "evaluation.json")
+    loaded = rm.load(tmp_path / "evaluation.json")
+    assert loaded.scores.origin.run["q1"][0].metadata == {"value": value}
+
+
+@pytest.mark.parametrize("value", REFUSED_VALUES)
+def test_metadata_that_json_cannot_hold_is_refused_before_anything_is_written(tmp_path: Path, value: Any) -> None:
+    item = rm.Retrieved("d1", metadata={"value": value})
+    evaluation = rm.evaluate({"q1": ["d1"]}, {"q1": [item]}, "mrr")
+    with pytest.raises(ValueError, match="which JSON cannot hold; convert it to text"):
+        evaluation.save(tmp_path / "evaluation.json")
+    assert not (tmp_path / "evaluation.json").exists()

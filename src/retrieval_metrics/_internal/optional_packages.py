@@ -18,6 +18,7 @@ EXTRAS = {
     "bm25s": "questions",
     "compression.zstd": "files",
     "matplotlib": "plot",
+    "openpyxl": "excel",
     "pandas": "pandas",
     "polars": "files",
     "rich": "cli",

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import retrieval_metrics as rm
 from retrieval_metrics.cli.option_types import READING_KEYS, parse_memory_size, parse_metrics
 from retrieval_metrics.cli.output import FORMATS as OUTPUT_FORMATS
-from retrieval_metrics.files.formats import FORMATS
-from retrieval_metrics.inputs.column_detection import ALLOWANCES, JUDGMENT_ROLES, RUN_ROLES
+from retrieval_metrics.files.formats import FORMATS, POSITIONAL_FORMATS
+from retrieval_metrics.inputs.allowances import ALLOWANCES
+from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES, RUN_ROLES
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 from retrieval_metrics.metrics.base.table import DEFINITIONS
 
@@ -178,7 +179,9 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
         number_role = "grade" if file == "qrels" else "score"
         roles = JUDGMENT_ROLES if file == "qrels" else RUN_ROLES
         reading.add_argument(
-            f"--{file}-format", choices=FORMATS, help=f"the format of {file.upper()}, if its name does not show it"
+            f"--{file}-format",
+            choices=[*FORMATS, *POSITIONAL_FORMATS],
+            help=f"the format of {file.upper()}, if its name does not show it",
         )
         option = reading.add_argument(
             f"--{file}-column",
@@ -186,7 +189,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
             default=[],
             metavar="ROLE=NAME",
             help=f"a column of {file.upper()}: query=..., document=..., {number_role}=...; {number_role}= if there is "
-            "none",
+            "none; query=1 and so on, the positions, if the file has no header",
         )
         offer_completions(option, [f"{role}=" for role in roles])
     if files:
@@ -211,8 +214,8 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
         type=_parse_reading,
         metavar="KEY=VALUE",
         help="advanced: compression=RATIO and line=SIZE, limits above which a file is refused (default: "
-        f"{rm.Limits().compression:g} and 64MB); progress=no hides the progress bar; subset=NAME and split=NAME, of "
-        "the predictions of MTEB",
+        f"{rm.Limits().compression:g} and 64MB); progress=no hides the progress bar; separator=TEXT stands "
+        "between the ids of a question in a cell; subset=NAME and split=NAME, of the predictions of MTEB",
     )
     offer_completions(option, [f"{key}=" for key in READING_KEYS])
 

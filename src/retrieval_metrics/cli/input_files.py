@@ -12,9 +12,10 @@ import retrieval_metrics as rm
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.agents.merged_searches import truncate_ranking
 from retrieval_metrics.cli.option_names import reading
-from retrieval_metrics.cli.option_types import parse_clusters, parse_columns
+from retrieval_metrics.cli.option_types import has_positions, parse_clusters, parse_columns
 from retrieval_metrics.files.compressions import COMPRESSIONS
 from retrieval_metrics.files.opening import STANDARD_INPUT, open_source
+from retrieval_metrics.files.question_files import seems_to_hold_questions
 from retrieval_metrics.files.saved_format import is_saved
 from retrieval_metrics.files.text_folders import read_texts
 from retrieval_metrics.files.trec_lines import COMMENT_PATTERN, RUN_LAYOUT
@@ -101,11 +102,20 @@ def read_qrels_and_run(arguments: argparse.Namespace, runs: dict[str, str]) -> t
 def read_judgments(arguments: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet:
     """Return the judgments that the arguments name: those of a file, or of a saved set of questions."""
     if not is_saved(arguments.qrels):
+        if not arguments.qrels_column and seems_to_hold_questions(arguments.qrels):
+            return _read_questions(arguments, arguments.qrels)
         return read_qrels_file(arguments, arguments.qrels)
     saved = rm.load(arguments.qrels)
     if not isinstance(saved, rm.EvaluationSet):
         raise ValueError(f"{arguments.qrels} holds {format_saved_kind(saved)}, not judgments")
     return saved
+
+
+def _read_questions(arguments: argparse.Namespace, path: str) -> rm.EvaluationSet:
+    """Read a table with one row per question, a workbook, or a BEIR folder."""
+    separator = dict(arguments.reading).get("separator")
+    with reading(arguments, "qrels"):
+        return rm.read_questions(path, separator=separator, format=arguments.qrels_format, limits=_limits(arguments))
 
 
 def read_run_or_saved(arguments: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
@@ -148,11 +158,13 @@ def format_saved_kind(saved: Any) -> str:
 
 def read_qrels_file(arguments: argparse.Namespace, path: str) -> rm.Qrels:
     """Read judgments as the options say."""
+    qrels_columns = parse_columns(arguments.qrels_column)
     with reading(arguments, "qrels"):
         return rm.read_qrels(
             path,
             format=arguments.qrels_format,
-            columns=parse_columns(arguments.qrels_column),
+            columns=qrels_columns,
+            header=not has_positions(qrels_columns),
             allow=arguments.allow,
             limits=_limits(arguments),
         )
@@ -161,11 +173,13 @@ def read_qrels_file(arguments: argparse.Namespace, path: str) -> rm.Qrels:
 def read_run_file(arguments: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
     """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory."""
     settings = dict(arguments.reading)
+    run_columns = parse_columns(arguments.run_column)
     with reading(arguments, "run"):
         run = rm.read_run(
             path,
             format=arguments.run_format,
-            columns=parse_columns(arguments.run_column),
+            columns=run_columns,
+            header=not has_positions(run_columns),
             memory=arguments.memory,
             show_progress=settings.get("progress", True) and _should_show_progress(path),
             allow=arguments.allow,
@@ -188,6 +202,8 @@ def _should_show_progress(path: str) -> bool:
 def read_query_texts(arguments: argparse.Namespace, path: str) -> dict[str, str]:
     """Read the texts of queries, within the limits of the options; those of a saved set of questions too."""
     questions = read_saved_questions(path)
+    if questions is None and seems_to_hold_questions(path):
+        questions = _read_questions(arguments, path)
     if questions is not None:
         return {str(query): text for query, text in questions.queries.items()}
     return rm.read_queries(path, limits=_limits(arguments))

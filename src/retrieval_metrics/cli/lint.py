@@ -23,7 +23,6 @@ from retrieval_metrics.cli.input_files import (
 )
 from retrieval_metrics.cli.option_types import parse_metric
 from retrieval_metrics.datasets.lint_report import COLUMNS
-from retrieval_metrics.datasets.merge_and_split import select_queries
 
 if TYPE_CHECKING:
     import argparse
@@ -110,7 +109,7 @@ def _read_questions(arguments: argparse.Namespace) -> rm.EvaluationSet:
             f"no query of {arguments.qrels}, such as {next(iter(questions.qrels))!r}, has a text in "
             f"{arguments.queries}, which has {next(iter(texts))!r}"
         )
-    return replace(select_queries(questions, queries), queries=queries)
+    return replace(questions, queries=queries)
 
 
 def _split_name(text: str) -> tuple[str, str]:

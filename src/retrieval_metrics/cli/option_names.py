@@ -24,9 +24,6 @@ DESTINATIONS = {"n": "number", "query": "question_id", "runs": "run", "tools": "
 # Arguments that commands take by position and not as options; only lint has an option --run.
 POSITIONAL = {"qrels", "run", "saved", "source", "target"}
 
-THREE_COLUMNS = (
-    "; three columns need a header: separate them by commas, put query,document,score above, pass format='csv'"
-)
 ROWS_OF_ITEMS = "a run of items has rows with the text, the source or the metadata of each"
 
 # Advice that helps only in Python, as a pattern, and the advice that replaces it; empty if there is none for a shell.
@@ -62,10 +59,12 @@ REMEDIES = tuple(
         (r"; read other files with read_run, read_qrels, read_queries or read_corpus", ""),
         (r"which read_qrels reads", "which come before the run"),
         (r"which read_run reads", "which comes after the judgments"),
+        (r"pass header=False, and the positions of its columns, such as", "pass the positions of its columns, such as"),
         (
-            r"; read three columns without a header with polars or pandas, and the DataFrame with Run\.from_frame",
-            THREE_COLUMNS,
+            r"; read_questions\(path\) reads tables with one row per question",
+            "; without --qrels-column it is read as a table of questions",
         ),
+        (r"which read_questions\(path\) reads", "and without --qrels-column the table is read as questions"),
         (r"read it again with read_run", "run the command again"),
         (r"(is what a file holds and not its path); pass .* in its place", r"\1"),
         (r"; to read texts, use read_queries or read_corpus", ""),
@@ -166,7 +165,8 @@ def format_option(arguments: argparse.Namespace, name: str, value: Any) -> str |
     """
     file: str | None = getattr(arguments, "file", None)
     if name == "columns" and (value is OPEN or isinstance(value, dict)):
-        return f"{_file_option('column', file)} {quote(_format_columns(value))}"
+        option = _file_option("column", file)
+        return " ".join(f"{option} {quote(pair)}" for pair in _format_columns(value))
     if name == "format":
         option = "--to" if file == "target" else _file_option("format", file)
     elif name in READING_KEYS and "reading" in arguments:
@@ -188,14 +188,15 @@ def _file_option(suffix: str, file: str | None) -> str:
     return f"--run-{suffix} (or --qrels-{suffix})"
 
 
-def _format_columns(columns: Any) -> str:
+def _format_columns(columns: Any) -> list[str]:
+    """Return columns as the values of an option, one for each."""
     if columns is OPEN:
-        return "ROLE=NAME"
+        return ["ROLE=NAME"]
     pairs = []
     for role, name in columns.items():
         shown_name = "NAME" if name is OPEN else name or ""
         pairs.append(f"{role}={shown_name}")
-    return "".join(pairs)
+    return pairs
 
 
 def _format_value(value: Any) -> str:

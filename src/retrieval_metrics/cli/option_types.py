@@ -123,6 +123,12 @@ def parse_columns(pairs: Sequence[str]) -> dict[str, str | None] | None:
     return columns or None
 
 
+def has_positions(columns: Mapping[str, str | None] | None) -> bool:
+    """Return whether columns are given as positions, as in `query=1`, so that the file has no header."""
+    names = [name for name in (columns or {}).values() if name is not None]
+    return bool(names) and all(name.isdecimal() for name in names)
+
+
 def parse_labels(pairs: Sequence[str]) -> dict[str, str]:
     """Return the labels given as `commit=4f2a91c`."""
     for pair in pairs:
@@ -163,6 +169,7 @@ READING_KEYS: Mapping[str, ReadingKey] = {
     "compression": ReadingKey("RATIO", lambda text: rm.Limits(compression=float(text)).compression),
     "line": ReadingKey("SIZE", lambda text: rm.Limits(line=parse_memory_size(text)).line),
     "progress": ReadingKey("yes|no", _parse_yes_or_no),
+    "separator": ReadingKey("TEXT", str),
     "split": ReadingKey("NAME", str),
     "subset": ReadingKey("NAME", str),
 }

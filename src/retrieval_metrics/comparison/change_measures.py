@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics._internal.patterns import lazy_pattern
@@ -57,42 +58,50 @@ def as_change_measure(name: str | Metric, tolerance: float = 0.0) -> ChangeMeasu
     return _select_bound(_bounds_measure(as_metric(bound_match["metric"])), bound_match["side"])
 
 
-def _overlap_measure(column: str, k: int, tolerance: float) -> ChangeMeasure:
-    def compute(before: DistinctRanking, after: DistinctRanking) -> tuple[float, ...]:
-        return (overlap(before, after, k, tolerance),)
+# The functions of measures stand at the top level, where pickle finds them.
 
-    return ChangeMeasure((column,), compute, k)
+
+def _overlap_measure(column: str, k: int, tolerance: float) -> ChangeMeasure:
+    return ChangeMeasure((column,), partial(_compute_overlap, k=k, tolerance=tolerance), k)
+
+
+def _compute_overlap(before: DistinctRanking, after: DistinctRanking, *, k: int, tolerance: float) -> tuple[float, ...]:
+    return (overlap(before, after, k, tolerance),)
 
 
 def _rbo_measure(p: float) -> ChangeMeasure:
     if not 0 < p < 1:
         raise ValueError(f"p of rbo must be between 0 and 1, got {p:g}")
-
-    def compute(before: DistinctRanking, after: DistinctRanking) -> tuple[float, ...]:
-        return (rank_biased_overlap(before, after, p),)
-
     column = "rbo" if p == RBO_PERSISTENCE else f"rbo(p={p:g})"
-    return ChangeMeasure((column,), compute, None)
+    return ChangeMeasure((column,), partial(_compute_rbo, p=p), None)
+
+
+def _compute_rbo(before: DistinctRanking, after: DistinctRanking, *, p: float) -> tuple[float, ...]:
+    return (rank_biased_overlap(before, after, p),)
 
 
 def _bounds_measure(metric: Metric) -> ChangeMeasure:
     require_known_bounds(metric)
     k = metric.k if isinstance(metric.k, int) else None
-
-    def compute(before: DistinctRanking, after: DistinctRanking) -> tuple[float, ...]:
-        return bound_change(before, after, metric.name, k)
-
+    compute = partial(_compute_bounds, name=metric.name, k=k)
     return ChangeMeasure((f"{MAX_LOSS}({metric})", f"{MAX_GAIN}({metric})"), compute, k)
+
+
+def _compute_bounds(before: DistinctRanking, after: DistinctRanking, *, name: str, k: int | None) -> tuple[float, ...]:
+    return bound_change(before, after, name, k)
 
 
 def _select_bound(bounds: ChangeMeasure, side: str) -> ChangeMeasure:
     """Return one side of a measure with two bounds, `MAX_LOSS` or `MAX_GAIN`."""
     position = (MAX_LOSS, MAX_GAIN).index(side)
-
-    def compute(before: DistinctRanking, after: DistinctRanking) -> tuple[float, ...]:
-        return (bounds.compute(before, after)[position],)
-
+    compute = partial(_compute_side, bounds=bounds, position=position)
     return ChangeMeasure((bounds.columns[position],), compute, bounds.k)
+
+
+def _compute_side(
+    before: DistinctRanking, after: DistinctRanking, *, bounds: ChangeMeasure, position: int
+) -> tuple[float, ...]:
+    return (bounds.compute(before, after)[position],)
 
 
 def is_change_bound(column: str) -> bool:

@@ -14,8 +14,8 @@ from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.compare import compare
 from retrieval_metrics.comparison.tests_of_pairs import list_pairs
 from retrieval_metrics.evaluation.evaluation_task import make_first_answer_check
+from retrieval_metrics.files.question_files import read_question_source
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric
@@ -84,7 +84,7 @@ class _Retrieval:
         list_pairs(names, baseline)
         _refuse_unknown_options(options)
         self._metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
-        self._questions = read_questions(Questions, questions)
+        self._questions = read_question_source(Questions, questions)
         self._qrels = as_qrels(self._questions)  # with the texts and sources of the questions
         self._baseline = baseline
         self._rules = rules

@@ -1,95 +1,26 @@
-"""Read and write evaluation sets as BEIR folders."""
+"""Write evaluation sets as BEIR folders."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics.datasets.export import require_ids
+from retrieval_metrics.files.question_files import QUERIES_FILE
 from retrieval_metrics.files.questions_file import encode_answer_and_conversation
-from retrieval_metrics.files.reading import read_qrels
-from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.files.writing import write_qrels
-from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
-from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
-from retrieval_metrics.inputs.question_rows import CONVERSATION_KEY
+from retrieval_metrics.inputs.qrels import as_qrels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.questions import Questions, QuestionsT
+    from retrieval_metrics.inputs.questions import Questions
 
-# The names of files in a BEIR folder.
-QUERIES_FILE = "queries.jsonl"
+# The file of the documents in a BEIR folder.
 CORPUS_FILE = "corpus.jsonl"
-
-
-def read_json_dataset(path: Path) -> dict[str, Any]:
-    """Return the content of a JSON file that stands in place of a BEIR folder."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is neither a BEIR folder nor a JSON file: {error}") from error
-    if not isinstance(content, dict):
-        raise ValueError(f"{path} must hold an object, such as one with queries and relevant_docs")
-    return content
-
-
-def read_beir(set_class: type[QuestionsT], folder: Path, split: str) -> QuestionsT:
-    """Read a BEIR folder: the queries that a split judges, and its judgments."""
-    qrels_path = folder / "qrels" / f"{split}.tsv"
-    if not qrels_path.is_file():
-        splits = sorted(path.stem for path in folder.glob("qrels/*.tsv"))
-        if not splits:
-            raise ValueError(f"{folder} is not a BEIR folder: there are no judgments in qrels/*.tsv")
-        raise ValueError(f"{folder} has no qrels/{split}.tsv; it has the splits {', '.join(splits)}")
-    texts: Mapping[Any, str] = read_queries(folder / QUERIES_FILE)
-    qrels = read_qrels(qrels_path)
-    without_text = [query for query in qrels.queries if query not in texts]
-    if without_text:
-        raise ValueError(
-            f"{len(without_text)} judged queries have no text in {folder / QUERIES_FILE}, for example "
-            f"{without_text[0]!r}"
-        )
-    judgments = judgments_by_query(qrels)
-    provenance: dict[Any, Provenance] = {}
-    answers: dict[Any, Any] = {}
-    conversation: dict[Any, Any] = {}
-    for query, metadata in _read_metadata(folder / QUERIES_FILE).items():
-        if query not in judgments:
-            continue
-        provenance_fields = {name: metadata[name] for name in PROVENANCE_FIELDS if metadata.get(name) is not None}
-        if provenance_fields:
-            provenance[query] = Provenance(**provenance_fields)
-        if "answer" in metadata:
-            answers[query] = metadata["answer"]
-        if CONVERSATION_KEY in metadata:
-            conversation[query] = metadata[CONVERSATION_KEY]
-    return set_class(
-        {query: texts[query] for query in judgments},
-        judgments,
-        provenance,
-        answers=answers,
-        conversation=conversation,
-    )
-
-
-def _read_metadata(path: Path) -> dict[str, Mapping[str, Any]]:
-    """Return the metadata of the queries that have some."""
-    metadata_by_query: dict[str, Mapping[str, Any]] = {}
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            if not line.strip():
-                continue
-            row = json.loads(line)
-            metadata = row.get("metadata")
-            if isinstance(metadata, Mapping):
-                metadata_by_query[str(row["_id"])] = metadata
-    return metadata_by_query
 
 
 def write_beir(questions: Questions, folder: Path, corpus: Mapping[str, str] | None, split: str) -> None:

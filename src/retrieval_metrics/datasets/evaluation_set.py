@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import islice
-from os import PathLike
-from os.path import exists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.optional_packages import import_optional
-from retrieval_metrics.datasets.beir import read_beir, read_json_dataset, write_beir
+from retrieval_metrics.datasets.beir import write_beir
 from retrieval_metrics.datasets.export import (
     langsmith_examples,
     llama_index_dataset,
@@ -20,11 +18,11 @@ from retrieval_metrics.datasets.export import (
 )
 from retrieval_metrics.datasets.merge_and_split import merge_sets, select_queries, split_queries
 from retrieval_metrics.datasets.sample import Sample, draw
+from retrieval_metrics.files.question_files import read_question_source
 from retrieval_metrics.inputs.conversations import texts_with_conversation
 from retrieval_metrics.inputs.documents import SourceDocuments, source_text_by_name
 from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.display_text import shorten
@@ -32,12 +30,14 @@ from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
+    from os import PathLike
 
     import pandas as pd
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import Lint
+    from retrieval_metrics.files.opening import Limits
     from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.metrics.base.metric import Metric
@@ -77,7 +77,7 @@ class EvaluationSet(Questions):
     """
 
     @classmethod
-    def from_dataset(cls, dataset: Any, *, split: str = "test") -> EvaluationSet:
+    def from_dataset(cls, dataset: Any, *, split: str = "test", separator: str | None = None) -> EvaluationSet:
         """Read a dataset.
 
         Args:
@@ -97,26 +97,22 @@ class EvaluationSet(Questions):
                 - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset; examples of
                   LangSmith with the question in their inputs and the judgments in their outputs. If such a dataset has
                   texts but no ids, its judgments are `Text`;
-                - the path of a BEIR folder (`queries.jsonl` and `qrels/test.tsv`), or of a JSON file that holds one
-                  of the mappings above;
+                - a path, as in `read_questions`: a BEIR folder (`queries.jsonl` and `qrels/test.tsv`), CSV, TSV, JSON,
+                  JSONL, Parquet, Arrow or Excel;
                 - a mapping of query texts to judgments;
                 - an `EvaluationSet`.
 
                 `relevant` holds the judgments of a query as in `evaluate`: ids, grades, or groups. Without an id, the
                 text is the id.
             split: The judgments of a BEIR folder to read; only queries that they judge are read.
+            separator: What stands between the ids of a cell of text; see `read_questions`.
 
         Raises:
             TypeError: If the dataset or one of its rows has another shape.
             ValueError: If it is empty, a row is incomplete, a query appears twice, or judgments have no query.
             OSError: If the path cannot be read.
         """
-        if isinstance(dataset, PathLike) or (isinstance(dataset, str) and exists(dataset)):
-            path = Path(dataset)
-            if path.is_dir():
-                return read_beir(cls, path, split)
-            return cls.from_dataset(read_json_dataset(path))
-        return read_questions(cls, dataset)
+        return read_question_source(cls, dataset, separator=separator, split=split)
 
     def __repr__(self) -> str:
         example = ""
@@ -511,3 +507,47 @@ class EvaluationSet(Questions):
         from retrieval_metrics.files.questions_file import save_questions
 
         save_questions(self, path, labels, sources=sources)
+
+
+def read_questions(
+    source: Any,
+    *,
+    separator: str | None = None,
+    format: str | None = None,  # noqa: A002  (the format of a file is called format= everywhere)
+    split: str = "test",
+    limits: Limits | None = None,
+) -> EvaluationSet:
+    r"""Read questions with their judgments, with one row per question or one per judgment.
+
+    Args:
+        source: A path, `"-"` for standard input, or anything that `EvaluationSet.from_dataset` reads. A file is CSV,
+            TSV, JSON, JSONL, Parquet, Arrow, or an Excel workbook (with openpyxl), compressed or not; a folder is one
+            of BEIR. The columns are those of `EvaluationSet.from_dataset`. In a table with one row per question,
+            `relevant` holds a list of ids, a dict of grades, or objects such as quotes, as JSON or as Python prints it,
+            or ids with a separator between them; an empty cell says that nothing is relevant. In a table with one row
+            per judgment, `document` and `grade` stand beside the question.
+        separator: What stands between ids in a cell: `separator=","`; `""` if each cell holds one id. By default it is
+            `;`, `|` or a line break if every cell agrees, and a warning says so.
+        format: `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension nor the
+            content shows it.
+        split: The judgments of a BEIR folder to read.
+        limits: How well a file may be compressed, and how long a line may be; see `Limits`.
+
+    Raises:
+        TypeError: If the source or one of its rows has another shape.
+        ValueError: If it is empty, a row is incomplete, cells can be read in several ways, or a query appears twice.
+        OSError: If the path cannot be read.
+        ImportError: If polars is not installed, or openpyxl for a workbook.
+
+    Warns:
+        RetrievalWarning: If a separator was recognised rather than passed.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "questions.csv"
+        >>> _ = path.write_text("id,query,relevant\nq1,why?,d1\nq2,how?,d2;d3\n")
+        >>> read_questions(path, separator=";").qrels
+        {'q1': ['d1'], 'q2': ['d2', 'd3']}
+    """
+    return read_question_source(EvaluationSet, source, separator=separator, format=format, split=split, limits=limits)

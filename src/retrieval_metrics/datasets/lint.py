@@ -12,6 +12,7 @@ from retrieval_metrics.datasets.lint_input import LintInput
 from retrieval_metrics.datasets.lint_judgments import (
     find_forbidden_judgments,
     find_impossible_groups,
+    find_queries_without_text,
     find_questions_without_relevant,
     find_unknown_documents,
 )
@@ -57,6 +58,7 @@ CHECKS: tuple[Check, ...] = (
     find_leaked_ids,
     find_echoes,
     find_repeated_questions,
+    find_queries_without_text,
     find_forbidden_judgments,
     find_questions_without_relevant,
     find_unknown_documents,

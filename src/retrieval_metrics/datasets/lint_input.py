@@ -78,8 +78,8 @@ class LintInput:
 
     @cached_property
     def n_with_relevant(self) -> int:
-        """How many questions have something relevant."""
-        return sum(bool(relevant) for relevant in self.relevant.values())
+        """How many questions have a text and something relevant."""
+        return sum(bool(self.relevant[query]) for query in self.queries)
 
     def groups(self, query: QueryId) -> list[dict[Any, float]]:
         """Return the groups of a question: alternatives with their grades; a flat judgment is a group of one."""

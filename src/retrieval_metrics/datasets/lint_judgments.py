@@ -30,6 +30,13 @@ def find_forbidden_judgments(subject: LintInput) -> Iterator[LintFinding]:
         yield LintFinding("forbidden", None, message, {"judgments": n_judgments})
 
 
+def find_queries_without_text(subject: LintInput) -> Iterator[LintFinding]:
+    """Yield the judged queries that have no text."""
+    for query in subject.qrels.queries:
+        if query not in subject.texts:
+            yield LintFinding("missing_text", query, wording.format_missing_text(query))
+
+
 def find_questions_without_relevant(subject: LintInput) -> Iterator[LintFinding]:
     """Yield the questions without a relevant document, which are unanswerable on purpose if no grade is 0."""
     for query, relevant in subject.relevant.items():

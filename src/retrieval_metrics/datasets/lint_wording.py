@@ -28,6 +28,11 @@ MAX_SUSPECTS = 20
 # The questions, one by one.
 
 
+def format_missing_text(query: QueryId) -> str:
+    """Say that a judged query has no text."""
+    return f"query {query!r} is judged but has no text: add the text, or remove its judgments"
+
+
 def format_dependent_question(question: str, pointing_words: str) -> str:
     """Say which words of a question refer to something unseen."""
     return f"{quote_beginning(question)} is not self-contained: {pointing_words!r}"

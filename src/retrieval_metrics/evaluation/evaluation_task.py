@@ -9,11 +9,11 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.query_scores import query_scores
 from retrieval_metrics.evaluation.row_scorer import Scorer
 from retrieval_metrics.evaluation.score_run import score_run
+from retrieval_metrics.files.question_files import read_question_source
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.exclusion import as_exclusion
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.inputs.question_rows import read_questions
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
@@ -73,7 +73,7 @@ class EvaluationTask:
         Raises:
             ValueError: As in `evaluate`, which would raise it for any answer.
         """
-        parsed_questions = read_questions(Questions, questions)
+        parsed_questions = read_question_source(Questions, questions)
         self.qrels = as_qrels(parsed_questions)
         self.texts: Mapping[Any, str] = parsed_questions.queries
         self.sources = sources_of_spans(self.qrels)

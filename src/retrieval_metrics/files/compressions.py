@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 ZSTD_PACKAGE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 # The number of files of an archive that a message names.
 MAX_SHOWN_FILES = 3
+# A file that every Excel workbook holds.
+EXCEL_MEMBER = "xl/workbook.xml"
 # The bit of `ZipInfo.flag_bits` of a file that is encrypted.
 ENCRYPTED_FLAG = 1
 
@@ -53,6 +55,10 @@ def find_member(file: Any, name: str) -> zipfile.ZipInfo:
     except (zipfile.BadZipFile, ValueError) as error:
         raise ValueError(f"{name} is damaged or cut short: it cannot be read as a zip archive ({error})") from error
     files = [member for member in members if not _is_folder_or_macos_file(member)]
+    if any(file.filename == EXCEL_MEMBER for file in files):
+        raise ValueError(
+            f"{name} is an Excel workbook; save it as CSV UTF-8, or pass pandas.read_excel(path, dtype=str)"
+        )
     if len(files) != 1:
         raise ValueError(
             f"{name} is a zip archive with {_describe_files(files)}, and is read if it holds exactly one; unpack it: "

@@ -82,10 +82,12 @@ def decode_line(line: bytes, name: str, number: int) -> str:
     try:
         return line.decode()
     except UnicodeDecodeError as error:
+        # Spreadsheets on Windows write this encoding. It has every letter of Latin-1, and dashes and quotation marks.
+        shown_line = line.decode("cp1252", errors="replace")
         raise ValueError(
-            f"{format_line_location(name, number, line.decode('latin-1').rstrip())}: it is not UTF-8 text (byte "
-            f"0x{line[error.start]:02x} at column {error.start + 1}: {error.reason}), and is shown as Latin-1, which "
-            "it probably is; convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW_FILE"
+            f"{format_line_location(name, number, shown_line.rstrip())}: it is not UTF-8 text (byte "
+            f"0x{line[error.start]:02x} at column {error.start + 1}: {error.reason}), and is shown as Windows-1252, "
+            "which it probably is; convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE"
         ) from error
 
 

@@ -42,12 +42,21 @@ FORMATS: Mapping[str, Format] = {
     "parquet": Format((".parquet", ".pq")),
     "arrow": Format((".arrow", ".arrows", ".feather", ".ipc")),
 }
+# The formats of other tools whose columns have neither names nor a header, each with the name of the tool.
+POSITIONAL_FORMATS = {"msmarco": "MS MARCO", "tevatron": "Tevatron", "colbert": "ColBERT", "ntcir": "NTCIR"}
+# The columns of their files, for messages.
+POSITIONAL_FORMAT_HINT = (
+    "format='msmarco' (query document rank), 'tevatron' (query document score), 'colbert' (query document rank score) "
+    "or 'ntcir' (query document grade, such as L2)"
+)
 # The first bytes of the binary formats; the last are those of Arrow's streaming format.
 FORMAT_BY_MARK = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 # The numbers of columns in a line of TREC qrels and of a TREC run.
 TREC_WIDTHS = (4, 6)
+# The key of the documents in results of rank_llm, whose query is an object with its text and its id.
+CANDIDATES_KEY = "candidates"
 # The keys under which a line of JSONL holds all documents of its query.
-DOCUMENT_LIST_KEYS = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids", "results")
+DOCUMENT_LIST_KEYS = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids", "results", CANDIDATES_KEY)
 # Bytes of a line that a message quotes.
 MAX_SHOWN_BYTES = 100
 
@@ -74,7 +83,7 @@ def find_format_by_name(path: str | PathLike[str]) -> str | None:
 def detect_format(source: Reader, format: str | None) -> str:
     """Return the format of a source: the one passed, else that of its extension, else that of its content."""
     if format is not None:
-        return require_known_format(format)
+        return require_readable_format(format)
     format_of_extension = find_format_by_name(source.file_name)
     # TREC files with tabs are sometimes named .tsv.
     if format_of_extension is not None and format_of_extension != "tsv":
@@ -83,9 +92,17 @@ def detect_format(source: Reader, format: str | None) -> str:
 
 
 def require_known_format(format: str) -> str:
-    """Return the format if it is known."""
+    """Return the format if it can be read and written."""
     if format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; the formats are {', '.join(FORMATS)}")
+    return format
+
+
+def require_readable_format(format: str) -> str:
+    """Return the format if it can be read."""
+    readable = [*FORMATS, *POSITIONAL_FORMATS]
+    if format not in readable:
+        raise ValueError(f"unknown format {format!r}; the formats are {', '.join(readable)}")
     return format
 
 
@@ -115,7 +132,7 @@ def _detect_by_content(source: Reader) -> str:
     shown = first_line[:MAX_SHOWN_BYTES].decode(errors="replace")
     raise ValueError(
         f"cannot tell the format of {source.name} from its first line {shown!r}; pass "
-        f"format={' or '.join(map(repr, FORMATS))}"
+        f"format={' or '.join(map(repr, FORMATS))}, or for a file without a header {POSITIONAL_FORMAT_HINT}"
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from retrieval_metrics.inputs.batch import Batch
-from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, SCORE_COLUMNS
+from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, REQUIRED, SCORE_COLUMNS
 from retrieval_metrics.inputs.dataframes import LongTable
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.json_codec import decode_item
@@ -60,6 +60,7 @@ def read_run_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection
         if isinstance(ranking, Mapping):
             scored[query] = ranking
         elif isinstance(ranking, (list, tuple)):
+            _require_no_pairs(ranking, f"{source}, query {query!r}")
             ordered[query] = ranking
         else:
             raise ValueError(
@@ -74,6 +75,16 @@ def read_run_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection
     return Run(batches)
 
 
+def _require_no_pairs(ranking: Collection[Any], where: str) -> None:
+    """Raise if a ranking holds pairs of documents and scores, or other lists."""
+    for element in ranking:
+        if isinstance(element, (list, tuple)):
+            raise ValueError(
+                f"{where}: the ranking holds lists such as {element!r}; write an object of documents with scores, "
+                '{"d1": 9.5}, or a list of documents, best first'
+            )
+
+
 def _read_scored(rankings: Mapping[Any, Mapping[Any, Any]], source: str, allow: Collection[str]) -> Batch:
     documents: list[Any] = []
     scores: list[Any] = []
@@ -81,7 +92,7 @@ def _read_scored(rankings: Mapping[Any, Mapping[Any, Any]], source: str, allow: 
         documents.extend(ranking)
         scores.extend(ranking.values())
     columns = {"document": _as_column(documents), "score": scores}
-    table = LongTable(columns, dict.fromkeys(columns, True), None, source, allow=allow)
+    table = LongTable(columns, dict.fromkeys(columns, REQUIRED), None, source, allow=allow)
     return Batch(list(rankings), _compute_bounds(rankings), table.ids("document"), table.numbers("score"))
 
 
@@ -90,7 +101,7 @@ def _read_ordered(rankings: Mapping[Any, Any], source: str, allow: Collection[st
     for ranking in rankings.values():
         documents.extend(ranking)
     columns = {"document": _as_column(documents)}
-    table = LongTable(columns, dict.fromkeys(columns, True), None, source, allow=allow)
+    table = LongTable(columns, dict.fromkeys(columns, REQUIRED), None, source, allow=allow)
     return Batch(list(rankings), _compute_bounds(rankings), table.ids("document"), None)
 
 

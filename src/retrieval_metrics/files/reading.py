@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import name_file_in_errors
 from retrieval_metrics.files.entry_tables import read_entries_frame
-from retrieval_metrics.files.formats import FORMATS, detect_format
+from retrieval_metrics.files.formats import FORMATS, POSITIONAL_FORMATS, detect_format
 from retrieval_metrics.files.json_parsing import convert_array_to_lines, read_json_file
 from retrieval_metrics.files.json_queries import read_queries_per_line
 from retrieval_metrics.files.json_rows import read_document_rows
 from retrieval_metrics.files.json_runs import read_json_run, select_mteb_rankings
 from retrieval_metrics.files.opening import open_source
+from retrieval_metrics.files.positional_formats import read_positional_table
 from retrieval_metrics.files.tabular_rows import read_table
 from retrieval_metrics.files.trec import read_trec_qrels, read_trec_run
-from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES, RUN_ROLES, parse_allowances
+from retrieval_metrics.inputs.allowances import parse_allowances
+from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES, RUN_ROLES
 from retrieval_metrics.inputs.dataframes import LongTable
 from retrieval_metrics.inputs.frame_columns import is_dataframe
 from retrieval_metrics.inputs.json_codec import decode_judgments
@@ -36,6 +38,7 @@ def read_qrels(
     *,
     format: str | None = None,
     columns: Columns | None = None,
+    header: bool = True,
     allow: str | Collection[str] = (),
     limits: Limits | None = None,
 ) -> Qrels:
@@ -55,11 +58,14 @@ def read_qrels(
 
             Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`, or a `.zip` with one file).
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension
-            nor the content shows it.
+            nor the content shows it; `"ntcir"` for lines `query document L2`.
         columns: The names of the columns `query`, `document`, `grade` and `group`, if they differ from the usual ones;
             None for a missing column: with `{"grade": None}` every document has grade 1.
+        header: Whether the first line of a CSV or TSV file holds names. Without them, `columns` holds positions from 1:
+            `{"query": 1, "document": 2, "grade": 3}`.
         allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank; `"repeated"`,
-            columns or keys with the same name, of which the first counts.
+            columns or keys with the same name, of which the first counts, and judgments that stand twice with the same
+            grade.
         limits: How well a file may be compressed, and how long a line may be; see `Limits`.
 
     Raises:
@@ -76,17 +82,27 @@ def read_qrels(
         <Qrels: 2 queries, 3 judgments, 3 groups>
     """
     if is_dataframe(source):
+        _require_header_of_table(header=header)
         return Qrels.from_frame(source, columns=columns, allow=allow)
     with open_source(source, limits) as reader, name_file_in_errors(reader.name):
-        detected = _require_format(reader, format, columns)
+        detected = _require_format(reader, format, columns, header=header)
         allowed = parse_allowances(allow)
         if detected == "trec":
-            return read_trec_qrels(reader)
-        content = _read_content(reader, detected, JUDGMENT_ROLES, columns, allowed)
+            return read_trec_qrels(reader, allowed)
+        content: dict[str, Any] | FileTable
+        if detected in POSITIONAL_FORMATS:
+            content = read_positional_table(reader, detected, "qrels")
+        else:
+            content = _read_content(reader, detected, JUDGMENT_ROLES, columns, allowed, header=header)
         if isinstance(content, dict):
             return _read_json_qrels(content, reader.name, allowed)
         table = _as_long_table(content, JUDGMENT_ROLES, columns, _table_name(reader, detected), allowed)
         return Qrels.from_table(table.judgments())
+
+
+def _require_header_of_table(*, header: bool) -> None:
+    if not header:
+        raise ValueError("header=False is for CSV and TSV files; a table always has names of columns")
 
 
 def _table_name(source: Reader, format: str) -> str:
@@ -102,10 +118,15 @@ def _as_long_table(
     return LongTable(content.frame, roles, columns, name, content.line, allow=allow, names=content.names)
 
 
-def _require_format(source: Reader, format: str | None, columns: Columns | None) -> str:
+def _require_format(source: Reader, format: str | None, columns: Columns | None, *, header: bool) -> str:
     """Return the format of a source."""
     detected = detect_format(source, format)
-    if columns and not FORMATS[detected].has_names:
+    if not header and detected in {"json", "jsonl"}:
+        raise ValueError(f"{source.name} is read as {detected}, which has no header; leave header=False out")
+    has_names = detected in FORMATS and FORMATS[detected].has_names
+    if not has_names and not header:
+        raise ValueError(f"{source.name} is read as {detected}, which never has a header; leave header=False out")
+    if columns and not has_names:
         raise ValueError(
             f"{source.name} is read as {detected}, which has no column names; pass format= if it has another"
         )
@@ -113,7 +134,13 @@ def _require_format(source: Reader, format: str | None, columns: Columns | None)
 
 
 def _read_content(
-    source: Reader, format: str, roles: Mapping[str, Requirement], columns: Columns | None, allow: frozenset[str]
+    source: Reader,
+    format: str,
+    roles: Mapping[str, Requirement],
+    columns: Columns | None,
+    allow: frozenset[str],
+    *,
+    header: bool,
 ) -> dict[str, Any] | FileTable:
     """Return the content of a file other than TREC: an entry per query, or a table with a row per document."""
     import_optional("polars", f"reading {format.upper()}")
@@ -126,7 +153,7 @@ def _read_content(
         return _read_lines(convert_array_to_lines(content, source), roles, columns, allow)
     if format == "jsonl":
         return _read_lines(source, roles, columns, allow)
-    table = read_table(source, format)
+    table = read_table(source, format, columns, header=header)
     entries = read_entries_frame(table, source.name, allow)
     if entries is None:
         return table
@@ -161,6 +188,7 @@ def read_run(
     *,
     format: str | None = None,
     columns: Columns | None = None,
+    header: bool = True,
     memory: int | None = None,
     show_progress: bool = False,
     allow: str | Collection[str] = (),
@@ -184,9 +212,12 @@ def read_run(
 
             Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`, or a `.zip` with one file).
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension
-            nor the content shows it.
+            nor the content shows it. For lines without a header: `"msmarco"` (`query document rank`), `"tevatron"`
+            (`query document score`) or `"colbert"` (`query document rank score`).
         columns: The names of the columns `query`, `document`, `score` and `rank`, if they differ from the usual ones;
             None for a missing column: with `{"score": None}` the rows of a query are in rank order.
+        header: Whether the first line of a CSV or TSV file holds names. Without them, `columns` holds positions from 1:
+            `{"query": 1, "document": 2, "score": 3}`.
         memory: How many bytes the columns of a TREC run may take; by default a quarter of the machine's memory. A
             larger run is checked and then read again at every use (`StreamedRun`), a few thousand lines at a time. It
             must be a regular file in which the lines of each query are consecutive.
@@ -216,15 +247,20 @@ def read_run(
         (<Run: 1 queries, 2 documents>, {'d7': 9.5, 'd3': 8.25})
     """
     if is_dataframe(source):
+        _require_header_of_table(header=header)
         return Run.from_frame(source, columns=columns, allow=allow)
     with open_source(source, limits) as reader, name_file_in_errors(reader.name):
-        detected = _require_format(reader, format, columns)
+        detected = _require_format(reader, format, columns, header=header)
         allowed = parse_allowances(allow)
         if detected != "json" and (subset is not None or split is not None):
             raise ValueError(f"subset= and split= choose of the predictions of MTEB, which are JSON, not {detected}")
         if detected == "trec":
             return read_trec_run(source, reader, memory, show_progress=show_progress)
-        content = _read_content(reader, detected, RUN_ROLES, columns, allowed)
+        content: dict[str, Any] | FileTable
+        if detected in POSITIONAL_FORMATS:
+            content = read_positional_table(reader, detected, "run")
+        else:
+            content = _read_content(reader, detected, RUN_ROLES, columns, allowed, header=header)
         if isinstance(content, dict):
             rankings: Mapping[str, Any] = content
             if detected == "json":
@@ -234,4 +270,7 @@ def read_run(
                     _require_no_blanks(query, "query", reader.name)
             return read_json_run(rankings, reader.name, allowed)
         table = _as_long_table(content, RUN_ROLES, columns, _table_name(reader, detected), allowed)
+        is_score_unnamed = not header or detected in POSITIONAL_FORMATS
+        if is_score_unnamed:
+            table.require_no_ranks_as_scores()
         return Run([table.rankings()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from io import BytesIO, StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +12,8 @@ from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.csv_checks import require_closed_quotes, require_line_feeds
 from retrieval_metrics.files.encodings import format_line_location, require_utf8
 from retrieval_metrics.files.formats import FORMATS
+from retrieval_metrics.files.headers import require_names
+from retrieval_metrics.inputs.column_detection import separator_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.files.formats import Format
     from retrieval_metrics.files.opening import Reader
+    from retrieval_metrics.inputs.column_detection import Columns
 
 
 # The first bytes of Arrow's streaming format.
@@ -40,11 +44,20 @@ class FileTable(NamedTuple):
     line: Callable[[int], str] | None
 
 
-def read_table(source: Reader, format: str) -> FileTable:
-    """Read a file with a header."""
+def read_table(source: Reader, format: str, columns: Columns | None = None, *, header: bool = True) -> FileTable:
+    """Read a file with named columns, or with `header=False` one whose columns are named by their positions from 1.
+
+    Args:
+        source: The file.
+        format: Its format.
+        columns: The columns that the user named, by role; a text file is refused if they are values.
+        header: Whether the first line of a text file holds the names of its columns.
+    """
     import_optional("polars", "reading a table")
     import polars as pl
 
+    if not header and not FORMATS[format].separator:
+        raise ValueError(f"{source.name} is read as {format}, which always has names; leave header=False out")
     if format == "parquet":
         # From bytes rather than the path, in which polars would read [1] as a pattern.
         content = BytesIO(source.content())
@@ -56,7 +69,9 @@ def read_table(source: Reader, format: str) -> FileTable:
         read = pl.read_ipc_stream if is_stream else pl.read_ipc
         frame = read(BytesIO(source.content()))
         return FileTable(frame.lazy(), frame.columns, None)
-    table = _TextTable(b"".join(source.pieces()), source, FORMATS[format])
+    table = TextTable(b"".join(source.pieces()), source, FORMATS[format], has_header=header)
+    if header:
+        require_names(table.header, table.first_row, columns, source.name)
     return FileTable(table.frame().lazy(), table.header, table.locate_row)
 
 
@@ -67,10 +82,15 @@ class _NumberedLine(NamedTuple):
     values: list[str]
 
 
-class _TextTable:
-    """The text of a file with a header."""
+class TextTable:
+    """The text of a file with columns.
 
-    def __init__(self, text: bytes, source: Reader, layout: Format) -> None:
+    Attributes:
+        header: The names of the columns; without a header, their positions from 1.
+        first_row: The values of the line after the first; none if there is no such line.
+    """
+
+    def __init__(self, text: bytes, source: Reader, layout: Format, *, has_header: bool = True) -> None:
         require_utf8(text, source.name)
         if not text.strip():
             raise ValueError(f"{source.name} is empty")
@@ -81,7 +101,11 @@ class _TextTable:
         self._text = text
         self._source = source
         self._layout = layout
-        self.header = next(self._read_lines()).values
+        self._has_header = has_header
+        # Both lines are read at once, because each reading decodes the whole text.
+        first_line, *next_lines = (line.values for line in islice(self._read_lines(), 2))
+        self.first_row = next_lines[0] if next_lines else []
+        self.header = first_line if has_header else [str(number) for number in range(1, len(first_line) + 1)]
 
     def frame(self) -> pl.DataFrame:
         """Return the rows."""
@@ -89,11 +113,19 @@ class _TextTable:
 
         try:
             frame = pl.read_csv(
-                self._text, separator=self._layout.separator, quote_char=self._layout.quote, infer_schema=False
+                self._text,
+                has_header=self._has_header,
+                separator=self._layout.separator,
+                quote_char=self._layout.quote,
+                infer_schema=False,
             )
         except pl.exceptions.PolarsError:
             self._require_even_lines()
             raise
+        if not self._has_header:
+            if len(frame.columns) > len(self.header):
+                self._require_even_lines()
+            frame = frame.rename(dict(zip(frame.columns, self.header, strict=True)))
         # A null in the last column means that columns of a line, or just its last value, are missing.
         if frame.to_series(-1).null_count():
             self._require_even_lines()
@@ -107,7 +139,8 @@ class _TextTable:
 
     def locate_row(self, row: int) -> str:
         """Return the location of the line of a row, for messages."""
-        line = next(islice(self._read_lines(), row + 1, None), None)
+        n_lines_before = row + 1 if self._has_header else row
+        line = next(islice(self._read_lines(), n_lines_before, None), None)
         if line is None:
             return f"{self._source.name}, row {row + 1}"
         return self._locate(line)
@@ -137,7 +170,21 @@ class _TextTable:
     def _require_even_lines(self) -> None:
         for line in self._read_lines():
             if len(line.values) != len(self.header):
+                first = "the header" if self._has_header else "the first line"
                 raise ValueError(
-                    f"{self._locate(line)}: {len(line.values)} columns where the header has {len(self.header)}: "
-                    f"{' '.join(self.header)}"
+                    f"{self._locate(line)}: {len(line.values)} columns where {first} has {len(self.header)}: "
+                    f"{' '.join(self.header)}{self._separator_hint()}"
                 )
+
+    def _separator_hint(self) -> str:
+        """Return a hint for the message if the lines seem to be separated otherwise."""
+        first_line = self._text.split(b"\n", 1)[0].decode().strip()
+        declared = re.fullmatch(r"sep=(.)", first_line, re.IGNORECASE)
+        if declared is not None:
+            return (
+                f"; the first line is a note of Excel on its separator, {declared[1]!r}: remove it, and save the table "
+                "with commas as CSV or with tabs as TSV"
+            )
+        if len(self.header) > 1:
+            return ""
+        return separator_note(self.header)

@@ -15,13 +15,14 @@ from retrieval_metrics.files.trec_lines import (
     COMMENT_PATTERN,
     QRELS_LAYOUT,
     RUN_LAYOUT,
-    find_repeated_line,
+    find_repeated_lines,
     iterate_pieces,
     iterate_rows,
     read_lines,
     refuse_empty,
 )
-from retrieval_metrics.inputs.batch import find_first_duplicate, regroup_by_query, split_by_query
+from retrieval_metrics.inputs.batch import drop_repeated_rows, find_first_duplicate, regroup_by_query, split_by_query
+from retrieval_metrics.inputs.grade_checks import describe_repeated_judgment
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import QueryPosition, Run, StreamedRun
@@ -29,7 +30,7 @@ from retrieval_metrics.inputs.score_checks import warn_about_score_direction
 from retrieval_metrics.reports.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from retrieval_metrics.files.opening import Limits, Reader
     from retrieval_metrics.files.trec_lines import TrecLayout
@@ -43,11 +44,13 @@ DEFAULT_MEMORY = 2 * 1024**3
 SCORE_BYTES = 8
 
 
-def read_trec_qrels(source: Reader) -> Qrels:
-    """Return the judgments of a TREC file."""
+def read_trec_qrels(source: Reader, allow: Collection[str] = ()) -> Qrels:
+    """Return the judgments of a TREC file; `allow="repeated"` accepts the same judgment twice."""
     if not has_polars():
-        return Qrels(_read_by_query(source, QRELS_LAYOUT))
+        return Qrels(_read_by_query(source, QRELS_LAYOUT, allow))
     batch = regroup_by_query(split_by_query(iterate_rows(source, QRELS_LAYOUT)))
+    if "repeated" in allow:
+        batch = drop_repeated_rows(batch)
     _require_no_duplicates(source, QRELS_LAYOUT, batch)
     return Qrels.from_batch(batch)
 
@@ -152,7 +155,7 @@ def iterate_ranks_and_scores(beginning: bytes) -> Iterator[tuple[bytes, float, f
                 yield words[0], float(words[rank_column]), float(words[score_column])
 
 
-def _read_by_query(source: Reader, layout: TrecLayout) -> dict[Any, Any]:
+def _read_by_query(source: Reader, layout: TrecLayout, allow: Collection[str] = ()) -> dict[Any, Any]:
     """Return the value of each document by query, read without polars."""
     values_by_query: dict[str, dict[str, float]] = {}
     first_line = 1
@@ -160,6 +163,9 @@ def _read_by_query(source: Reader, layout: TrecLayout) -> dict[Any, Any]:
         for query, document, value in read_lines(piece, layout, source, first_line):
             values = values_by_query.setdefault(query, {})
             if document in values:
+                is_allowed = layout is QRELS_LAYOUT and "repeated" in allow
+                if is_allowed and values[document] == value:
+                    continue
                 _refuse_duplicate(source, layout, query, document)
             values[document] = value
         first_line += piece.count(b"\n")
@@ -197,7 +203,11 @@ def _require_no_duplicates(source: Reader, layout: TrecLayout, batch: Batch) -> 
 
 
 def _refuse_duplicate(source: Reader, layout: TrecLayout, query: Any, document: Any) -> NoReturn:
-    number, line = find_repeated_line(source, layout, query, document)
+    first, repeated = find_repeated_lines(source, layout, query, document)
+    note = ""
+    if layout is QRELS_LAYOUT:
+        note = f"{describe_repeated_judgment(first.value, repeated.value)}; first in line {first.number}"
     raise ValueError(
-        f"{format_line_location(source.name, number, line)}: document {document!r} appears twice for query {query!r}"
+        f"{format_line_location(source.name, repeated.number, repeated.text)}: document {document!r} appears twice for "
+        f"query {query!r}{note}"
     )

@@ -214,26 +214,43 @@ def _refuse_columns(
 def _layout_hint(n_columns: int, layout: TrecLayout) -> str:
     """Return a hint at what a file with another number of columns seems to be; empty if that is unclear."""
     if layout is RUN_LAYOUT and n_columns == len(QRELS_LAYOUT.fields):
-        return "; four columns are TREC qrels, which read_qrels reads"
+        return (
+            "; four columns are TREC qrels, which read_qrels reads; for lines query document rank score, as of "
+            "ColBERT, pass format='colbert'"
+        )
     if layout is QRELS_LAYOUT and n_columns == len(RUN_LAYOUT.fields):
         return "; six columns are a TREC run, which read_run reads"
     if n_columns != len(layout.used):
         return ""
     if layout is QRELS_LAYOUT:
-        return "; for BEIR qrels pass format='tsv'"
-    return "; read three columns without a header with polars or pandas, and the DataFrame with Run.from_frame"
+        return "; for BEIR qrels pass format='tsv', for lines query document L2, as of NTCIR, format='ntcir'"
+    return (
+        "; for lines query document rank, as of MS MARCO, pass format='msmarco', for lines query document score, as of "
+        "Tevatron, format='tevatron'"
+    )
 
 
 def _describe_columns(layout: TrecLayout) -> str:
     return f"{len(layout.fields)}: {' '.join(layout.fields)}"
 
 
-def find_repeated_line(source: Reader, layout: TrecLayout, query: Any, document: Any) -> tuple[int, str]:
-    """Return the number and the text of the second line with this query and document, which must exist."""
+class TrecLine(NamedTuple):
+    """A line with its number, its text and its score or grade."""
+
+    number: int
+    text: str
+    value: float
+
+
+def find_repeated_lines(source: Reader, layout: TrecLayout, query: Any, document: Any) -> tuple[TrecLine, TrecLine]:
+    """Return the first line with this query and document, and the one that repeats it; both must exist.
+
+    Of judgments, it is the first with another grade, if there is one: `allow="repeated"` accepts the others.
+    """
     query_bytes = str(query).encode()
     document_bytes = str(document).encode()
-    query_column, document_column, _ = layout.used
-    has_first = False
+    query_column, document_column, value_column = layout.used
+    lines: list[TrecLine] = []
     first_line = 1
     for piece in iterate_pieces(source):
         if document_bytes in piece:
@@ -242,8 +259,12 @@ def find_repeated_line(source: Reader, layout: TrecLayout, query: Any, document:
                     continue
                 fields = line.split()
                 if fields[document_column] == document_bytes and fields[query_column] == query_bytes:
-                    if has_first:
-                        return number, line.decode().rstrip("\r")
-                    has_first = True
+                    text = line.decode().rstrip("\r")
+                    lines.append(TrecLine(number, text, float(fields[value_column])))
         first_line += piece.count(b"\n")
+    for repeated in lines[1:]:
+        if layout is QRELS_LAYOUT and repeated.value != lines[0].value:
+            return lines[0], repeated
+    if len(lines) > 1:
+        return lines[0], lines[1]
     raise ValueError(f"{source.name} changed while it was read")

@@ -166,6 +166,27 @@ def _append(unfinished: Batch, batch: Batch) -> Batch:
     return Batch(queries, bounds, documents, scores)
 
 
+def drop_repeated_rows(batch: Batch) -> Batch:
+    """Return judgments without the rows that repeat a document of their query with the same grade; the first is kept.
+
+    Rows with another grade stay, for `find_first_duplicate` to find.
+    """
+    import polars as pl
+
+    if find_first_duplicate(batch) is None:
+        return batch
+    owners = np.repeat(np.arange(len(batch.queries)), np.diff(batch.bounds))
+    columns = {"owner": pl.Series(owners), "document": batch.documents}
+    if batch.scores is not None:
+        columns["grade"] = pl.Series(batch.scores)
+    rows = pl.DataFrame(columns).with_row_index("row")
+    kept = rows.unique(list(columns), keep="first", maintain_order=True)
+    kept_rows = kept["row"].to_numpy()
+    n_kept = np.bincount(kept["owner"].to_numpy(), minlength=len(batch.queries))
+    scores = None if batch.scores is None else batch.scores[kept_rows]
+    return Batch(batch.queries, np.append(0, np.cumsum(n_kept)), batch.documents.gather(kept_rows), scores)
+
+
 def find_first_duplicate(batch: Batch) -> int | None:
     """Return the first row whose document appears earlier in its query; None if there is none.
 

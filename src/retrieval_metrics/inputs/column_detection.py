@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
-QUERY_COLUMNS = ("query", "query_id", "query-id", "qid", "q_id", "topic", "topic_id")
+QUERY_ID_COLUMNS = ("query_id", "query-id", "qid", "q_id", "topic_id")
+QUERY_COLUMNS = ("query", *QUERY_ID_COLUMNS, "topic")
 DOCUMENT_COLUMNS = (
     *("document", "document_id", "doc", "doc_id", "docid", "docno", "corpus-id", "corpus_id"),
     *("pid", "passage_id", "chunk_id"),
@@ -17,8 +19,12 @@ SCORE_COLUMNS = ("score", "sim", "similarity")
 RANK_COLUMNS = ("rank",)
 GRADE_COLUMNS = ("grade", "relevance", "rel", "label", "score")
 GROUP_COLUMNS = ("group",)
+# Columns with all relevant documents of a question, in tables with one row per question.
+RELEVANT_COLUMNS = ("relevant", "relevant_docs", "expected_ids", "reference_context_ids", "qrels")
+# Columns that grow as a document fits less well, so that they are no scores.
+DISTANCE_COLUMNS = ("distance", "dist", "l2", "cost")
 
-USUAL_NAMES = {
+COLUMN_NAMES = {
     "query": QUERY_COLUMNS,
     "document": DOCUMENT_COLUMNS,
     "score": SCORE_COLUMNS,
@@ -33,40 +39,43 @@ IGNORED_COLUMNS = {
     *("text", "title", "contents", "body", "source", "start", "end", "tokens", "metadata", "url"),
 }
 
-# Whether a role must have a column. For an optional role, it may also be the meaning of a missing column, in words; a
-# column with an unknown name could then be the missing one, so it is refused.
-Requirement: TypeAlias = "bool | str"
-# The column of each role named by the user; None if there is none.
-Columns: TypeAlias = "Mapping[str, str | None]"
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """Whether a role must have a column.
+
+    Attributes:
+        is_required: Whether a table without such a column is refused.
+        meaning_if_missing: What it means if there is no such column, in words. A column with an unknown name could
+            then be the missing one, so it is refused. Empty if nothing can be mistaken for it.
+    """
+
+    is_required: bool
+    meaning_if_missing: str = ""
+
+
+REQUIRED = Requirement(is_required=True)
+OPTIONAL = Requirement(is_required=False)
+# The column of each role named by the user, or its position from 1 in a file without a header; None if there is none.
+Columns: TypeAlias = "Mapping[str, str | int | None]"
 
 RUN_ROLES: Mapping[str, Requirement] = {
-    "query": True,
-    "document": True,
-    "score": "if the rows of a query are in rank order",
-    "rank": False,
+    "query": REQUIRED,
+    "document": REQUIRED,
+    "score": Requirement(is_required=False, meaning_if_missing="if the rows of a query are in rank order"),
+    "rank": OPTIONAL,
 }
 JUDGMENT_ROLES: Mapping[str, Requirement] = {
-    "query": True,
-    "document": True,
-    "grade": "if every document listed is relevant",
-    "group": False,
+    "query": REQUIRED,
+    "document": REQUIRED,
+    "grade": Requirement(is_required=False, meaning_if_missing="if every document listed is relevant"),
+    "group": OPTIONAL,
 }
 # For a role, the other roles whose columns can stand in for its own.
 SUBSTITUTES = {"score": ("rank",)}
 
-# The values of `allow`: ids that begin or end with blanks, and repeated columns or keys, of which the first counts.
-ALLOWANCES = ("blanks", "repeated")
 # Separators other than that of the format. A table whose only column has one in its name was split at the wrong one.
 OTHER_SEPARATORS = (";", "\t", "|")
-
-
-def parse_allowances(allow: str | Collection[str]) -> frozenset[str]:
-    """Return the values of `allow=` as a set."""
-    allowed = frozenset([allow] if isinstance(allow, str) else allow)
-    unknown = sorted(allowed - set(ALLOWANCES))
-    if unknown:
-        raise ValueError(f"allow= takes {' and '.join(map(repr, ALLOWANCES))}, not {unknown[0]!r}")
-    return allowed
 
 
 def find_columns(
@@ -88,7 +97,7 @@ def find_columns(
     Raises:
         ValueError: If a column is not found or ambiguous, or an unknown column could be a missing one.
     """
-    present = list(names)
+    column_names = list(names)
     columns_by_user = dict(columns or {})
     for role in columns_by_user:
         if role not in roles:
@@ -96,46 +105,63 @@ def find_columns(
     column_by_role: dict[str, str] = {}
     for role, requirement in roles.items():
         if role in columns_by_user:
-            name = columns_by_user[role]
-            if name is not None and name not in present:
-                raise ValueError(f"{source} has no column {name!r}; it has {_list_names(present)}")
+            name = _require_column(columns_by_user[role], column_names, source)
         else:
-            name = _find_usual(present, role, columns_by_user, source)
+            name = _find_column_by_name(column_names, role, columns_by_user, source)
         if name is not None:
             column_by_role[role] = name
-        elif requirement is True:
-            raise ValueError(
-                f"{source} has no column named like a {role} ({', '.join(USUAL_NAMES[role])}); it has "
-                f"{_list_names(present)}; name the column with columns={{{role!r}: ...}}{_separator_note(present)}"
-            )
+        elif requirement.is_required:
+            raise ValueError(_describe_missing_column(role, column_names, source))
     for role, requirement in roles.items():
-        if isinstance(requirement, str) and role not in column_by_role and role not in columns_by_user:
-            _require_no_candidate(present, role, requirement, column_by_role, source)
+        if requirement.meaning_if_missing and role not in column_by_role and role not in columns_by_user:
+            _require_no_candidate(column_names, role, requirement.meaning_if_missing, column_by_role, source)
     if "repeated" not in allow:
-        _require_single_columns(present, column_by_role, source)
+        _require_single_columns(column_names, column_by_role, source)
     return column_by_role
 
 
-def _require_single_columns(present: list[str], column_by_role: Mapping[str, str], source: str) -> None:
+def _require_column(name: str | int | None, column_names: list[str], source: str) -> str | None:
+    """Return the name of a column that the user named, if the table has it."""
+    if name is None:
+        return None
+    if str(name) not in column_names:
+        raise ValueError(f"{source} has no column {name!r}; it has {_list_names(column_names)}")
+    return str(name)
+
+
+def _describe_missing_column(role: str, column_names: list[str], source: str) -> str:
+    """Return what to do about a table without the column of a role."""
+    usual_names = ", ".join(COLUMN_NAMES[role])
+    message = f"{source} has no column named like a {role} ({usual_names}); it has {_list_names(column_names)}"
+    if role == "document":
+        for name in column_names:
+            if _simplify(name) in RELEVANT_COLUMNS:
+                return (
+                    f"{message}; {name!r} seems to hold all documents of a question, which read_questions(path) reads"
+                )
+    return f"{message}; name the column with columns={{{role!r}: ...}}{separator_note(column_names)}"
+
+
+def _require_single_columns(column_names: list[str], column_by_role: Mapping[str, str], source: str) -> None:
     for name in column_by_role.values():
-        if present.count(name) > 1:
+        if column_names.count(name) > 1:
             raise ValueError(
                 f"{source} has two columns named {name!r}; remove one, or pass allow='repeated', with which the first "
                 "counts"
             )
 
 
-def _separator_note(present: list[str]) -> str:
+def separator_note(column_names: list[str]) -> str:
     """Return a hint for an error message if the only column of a table seems to hold several; empty otherwise."""
-    if len(present) != 1:
+    if len(column_names) != 1:
         return ""
     for separator in OTHER_SEPARATORS:
-        if separator in present[0]:
+        if separator in column_names[0]:
             return f"; it seems to be separated by {separator!r}: a CSV file has commas, a TSV file tabs"
     return ""
 
 
-def _find_usual(present: list[str], role: str, columns_by_user: Columns, source: str) -> str | None:
+def _find_column_by_name(column_names: list[str], role: str, columns_by_user: Columns, source: str) -> str | None:
     """Return the column that has a usual name of a role; None if there is none.
 
     Raises:
@@ -143,32 +169,72 @@ def _find_usual(present: list[str], role: str, columns_by_user: Columns, source:
     """
     named_by_user = set(columns_by_user.values())
     candidates: dict[str, None] = {}
-    for name in present:
-        if name.strip().lower() in USUAL_NAMES[role] and name not in named_by_user:
+    for name in column_names:
+        if _simplify(name) in COLUMN_NAMES[role] and name not in named_by_user:
             candidates[name] = None
-    if len(candidates) > 1:
+    candidate_names = _drop_secondary_names(list(candidates), role)
+    if role == "query" and candidate_names and _simplify(candidate_names[0]) == "query":
+        # Beside a text, an id is the id of the query; beside the id of a query, it is the number of a row.
+        for name in column_names:
+            if _simplify(name) in {"id", "_id"} and name not in named_by_user:
+                candidate_names.append(name)
+    if len(candidate_names) > 1:
         raise ValueError(
-            f"{source} has {_list_names(candidates)}, any of which could be the {role}; "
-            f"pass columns={{{role!r}: {list(candidates)[-1]!r}}}"
+            f"{source} has {_list_names(candidate_names)}, any of which could be the {role}; choose one of them with "
+            f"columns={{{role!r}: ...}}"
         )
-    return next(iter(candidates), None)
+    return next(iter(candidate_names), None)
+
+
+def _drop_secondary_names(candidates: Sequence[str], role: str) -> list[str]:
+    """Return the candidates without those that have another meaning beside the others.
+
+    Beside the id of a query, `query` is its text; beside `docno`, the id of a document in TREC collections, `docid` is
+    the number by which a search engine counts it. Results of PyTerrier have all four.
+    """
+    simplified = {_simplify(name) for name in candidates}
+    secondary: set[str] = set()
+    if role == "query" and simplified & set(QUERY_ID_COLUMNS):
+        secondary = {"query"}
+    if role == "document" and "docno" in simplified:
+        secondary = {"docid"}
+    return [name for name in candidates if _simplify(name) not in secondary]
 
 
 def _require_no_candidate(
-    present: list[str], role: str, meaning: str, column_by_role: Mapping[str, str], source: str
+    column_names: list[str], role: str, meaning: str, column_by_role: Mapping[str, str], source: str
 ) -> None:
     """Raise if an unknown column could be the missing one."""
     substitutes = SUBSTITUTES.get(role, ())
     if any(substitute in column_by_role for substitute in substitutes):
         return
     harmless = {*IGNORED_COLUMNS, *QUERY_COLUMNS, *DOCUMENT_COLUMNS, *RANK_COLUMNS}
-    for name in present:
-        if name not in column_by_role.values() and name.strip().lower() not in harmless:
-            roles = " or a ".join((role, *substitutes))
-            raise ValueError(
-                f"{source} has no column named like a {roles} ({', '.join(USUAL_NAMES[role])}), and {name!r} could be "
-                f"it; pass columns={{{role!r}: {name!r}}}, or columns={{{role!r}: None}} {meaning}"
-            )
+    candidates: dict[str, None] = {}
+    for name in column_names:
+        if name not in column_by_role.values() and _simplify(name) not in harmless:
+            candidates[name] = None
+    if not candidates:
+        return
+    roles = " or a ".join((role, *substitutes))
+    missing = f"{source} has no column named like a {roles} ({', '.join(COLUMN_NAMES[role])})"
+    without = f"columns={{{role!r}: None}} {meaning}"
+    distances = [name for name in candidates if _simplify(name) in DISTANCE_COLUMNS]
+    if role == "score" and distances:
+        raise ValueError(
+            f"{missing}, and {distances[0]!r} seems to be a distance, which is small where a score is large; pass "
+            f"{without}, or add a column score with its negative values"
+        )
+    if len(candidates) > 1:
+        raise ValueError(
+            f"{missing}, and any of {_list_names(candidates)} could be it; choose one of them with "
+            f"columns={{{role!r}: ...}}, or pass {without}"
+        )
+    name = next(iter(candidates))
+    raise ValueError(f"{missing}, and {name!r} could be it; pass columns={{{role!r}: {name!r}}}, or {without}")
+
+
+def _simplify(name: str) -> str:
+    return name.strip().lower()
 
 
 def _list_names(names: Iterable[str]) -> str:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.optional_packages import import_optional
-from retrieval_metrics.inputs.batch import find_first_duplicate, group_rows
-from retrieval_metrics.inputs.column_detection import find_columns, parse_allowances
+from retrieval_metrics.inputs.allowances import parse_allowances
+from retrieval_metrics.inputs.batch import drop_repeated_rows, find_first_duplicate, group_rows
+from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, find_columns
 from retrieval_metrics.inputs.frame_columns import column_names, select_columns
-from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE
+from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE, describe_repeated_judgment
 from retrieval_metrics.inputs.id_checks import CONTROL_CHARACTERS, holds_a_list
 from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS, warn_about_score_direction
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
     # Returns how errors name the line of a row, for tables read from a text file.
     Line = Callable[[int], str]
+
+# A cell that holds several ids: a printed list, or ids with a separator between them.
+LIST_PATTERN = r"^\s*[\[{(]|[;|,\n]"
 
 
 class LongTable:
@@ -85,6 +89,22 @@ class LongTable:
             documents = documents.gather(order)
         return group_rows(queries, documents, None)
 
+    def require_no_ranks_as_scores(self) -> None:
+        """Raise if the scores count the rows of each query, as ranks do: the order would be turned around."""
+        if not self.has_column("score") or self.has_column("rank"):
+            return
+        scores = self.numbers("score")[:MAX_CHECKED_ROWS].tolist()
+        n_rows_of_query: dict[Any, int] = {}
+        for query, score in zip(self.ids("query").head(MAX_CHECKED_ROWS), scores, strict=True):
+            n_rows_of_query[query] = n_rows_of_query.get(query, 0) + 1
+            if score != n_rows_of_query[query]:
+                return
+        if max(n_rows_of_query.values(), default=0) > 1:
+            raise ValueError(
+                f"{self.source} holds ranks, 1, 2 and so on, in column {self.roles['score']!r}, and not scores; name "
+                f"it as the rank: columns={{'rank': {self.roles['score']}}}"
+            )
+
     def judgments(self) -> Batch | dict[Any, list[dict[Any, float]]]:
         """Return the judgments in a table with one row per judged document: a batch, or groups by query."""
         self._require_rows()
@@ -94,7 +114,9 @@ class LongTable:
         if self.has_column("group"):
             return self._read_groups(queries, documents, grades)
         batch = group_rows(queries, documents, grades)
-        self._require_no_duplicates(batch)
+        if "repeated" in self.allow:
+            batch = drop_repeated_rows(batch)
+        self._require_no_duplicates(batch, grades, is_judged=True)
         return batch
 
     def has_column(self, role: str) -> bool:
@@ -131,6 +153,14 @@ class LongTable:
                     has_blanks,
                     f"has a {role} that begins or ends with a blank, in column {column.name!r} "
                     "(allow='blanks' keeps it)",
+                )
+        if role == "document" and column.name.strip().lower() in RELEVANT_COLUMNS:
+            holds_several = column.str.contains(LIST_PATTERN)
+            if holds_several.any():
+                self._refuse(
+                    holds_several,
+                    f"seems to hold several documents in column {column.name!r}; read_questions(path) reads tables "
+                    "with one row per question",
                 )
         self._refuse_invalid_text(column, role)
         return column.rechunk()
@@ -221,13 +251,17 @@ class LongTable:
         for row, (query, label, document, grade) in enumerate(rows):
             group = groups_by_query.setdefault(query, {}).setdefault(label, {})
             if document in group:
+                if "repeated" in self.allow and group[document] == grade:
+                    continue
                 where = f"{self.source}, row {row + 1}" if self.line is None else self.line(row)
                 raise ValueError(f"{where}: document {document!r} appears twice in group {label!r} of query {query!r}")
             group[document] = grade
         return {query: list(groups.values()) for query, groups in groups_by_query.items()}
 
-    def _require_no_duplicates(self, batch: Batch) -> None:
-        """Raise if a query has a document twice, naming both rows."""
+    def _require_no_duplicates(
+        self, batch: Batch, grades: FloatArray | None = None, *, is_judged: bool = False
+    ) -> None:
+        """Raise if a query has a document twice, naming both rows, and the grades if it is judged."""
         duplicate = find_first_duplicate(batch)
         if duplicate is None:
             return
@@ -235,10 +269,23 @@ class LongTable:
         document = batch.documents[duplicate]
         is_equal = (self.ids("query") == query) & (self.ids("document") == document)
         rows = np.flatnonzero(is_equal.to_numpy()).tolist()
+        note = ""
+        if is_judged:
+            first_grade = 1.0 if grades is None else float(grades[rows[0]])
+            # Of several rows, the first with another grade is the one that cannot be left out.
+            others = [row for row in rows[1:] if grades is not None and grades[row] != first_grade]
+            second_row = (others or rows[1:])[0]
+            rows = [rows[0], second_row]
+            second_grade = first_grade if grades is None else float(grades[second_row])
+            note = describe_repeated_judgment(first_grade, second_grade)
         if self.line is not None:
-            raise ValueError(f"{self.line(rows[1])}: document {document!r} appears twice for query {query!r}")
+            first_line = f"; first in {self.line(rows[0])}" if note else ""
+            raise ValueError(
+                f"{self.line(rows[1])}: document {document!r} appears twice for query {query!r}{note}{first_line}"
+            )
         raise ValueError(
-            f"rows {rows[0] + 1} and {rows[1] + 1} of {self.source} both hold document {document!r} for query {query!r}"
+            f"rows {rows[0] + 1} and {rows[1] + 1} of {self.source} both hold document {document!r} for query "
+            f"{query!r}{note}"
         )
 
     def _require_rows(self) -> None:

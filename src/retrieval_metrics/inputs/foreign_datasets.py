@@ -28,11 +28,11 @@ def find_rows(dataset: Any) -> Iterable[Any] | None:
     if isinstance(examples, (list, tuple)):  # LlamaIndex's LabelledRagDataset, or its JSON
         return [_read_llama_index(example, number) for number, example in enumerate(examples, start=1)]
     if hasattr(dataset, "to_dicts") and hasattr(dataset, "columns"):  # polars
-        return map(_drop_missing, dataset.to_dicts())
+        return map(drop_missing, dataset.to_dicts())
     if hasattr(dataset, "to_pylist") and hasattr(dataset, "column_names"):  # Arrow
-        return map(_drop_missing, dataset.to_pylist())
+        return map(drop_missing, dataset.to_pylist())
     if hasattr(dataset, "to_dict") and hasattr(dataset, "columns") and hasattr(dataset, "iloc"):  # pandas
-        return map(_drop_missing, dataset.to_dict("records"))
+        return map(drop_missing, dataset.to_dict("records"))
     return None
 
 
@@ -50,7 +50,7 @@ def translate_row(row: Any) -> Any:
         return _read_langsmith(row, inputs, outputs)
     if not isinstance(row, (Mapping, list, tuple, str)) and hasattr(row, "user_input"):  # Ragas's SingleTurnSample
         sample = {name: getattr(row, name, None) for name in RAGAS_FIELDS}
-        return _judge_by_texts(_drop_missing(sample))
+        return _judge_by_texts(drop_missing(sample))
     if isinstance(row, Mapping):
         return _judge_by_texts(row)
     return row
@@ -109,7 +109,7 @@ def _read_langsmith(example: Any, inputs: Mapping[str, Any], outputs: Mapping[st
     return row
 
 
-def _drop_missing(row: Mapping[str, Any]) -> dict[str, Any]:
+def drop_missing(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row without missing values, and with lists in place of arrays."""
     present = {}
     for name, value in row.items():

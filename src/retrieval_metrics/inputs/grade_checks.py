@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 MAX_GRADE_VALUE = 2.0**53
 
 
+def describe_repeated_judgment(first_grade: float, second_grade: float) -> str:
+    """Return what to do about a judgment that stands twice, for messages."""
+    if first_grade == second_grade:
+        return "; remove one of them, or pass allow='repeated', which accepts the same grade twice"
+    return f", with the grades {first_grade:g} and {second_grade:g}; remove the wrong one"
+
+
 def as_grade_column(
     grades: Sequence[Any], documents: Sequence[Relevant], owners: IntArray, queries: Sequence[QueryId]
 ) -> FloatArray:

@@ -8,6 +8,8 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
 from retrieval_metrics.inputs.judgment_shapes import NESTED_TYPES, require_no_bare_value
 from retrieval_metrics.inputs.judgments import sort_entries
@@ -33,6 +35,8 @@ def to_json_value(value: Any, where: str) -> Any:
     """
     if value is None or isinstance(value, (str, bool)):
         return value
+    if isinstance(value, np.bool_):
+        return bool(value)
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real) and isfinite(value):

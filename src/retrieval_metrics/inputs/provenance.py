@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date as calendar_date
+from datetime import datetime
+from math import isfinite
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 LabelValue = str | int | float | bool
 
@@ -23,7 +27,8 @@ class Provenance:
         author: Who wrote or checked it.
         model: The model that wrote it.
         prompt: The prompt that the model was given, or its version.
-        date: When it was made: a date, or a text such as `2026-05-31`.
+        date: When it was made: a date, or a text such as `2026-05-31`. Of a date with a time, such as a cell of Excel,
+            the date is kept.
         labels: Labels of your own, such as `{"team": "billing"}`.
 
     Raises:
@@ -54,7 +59,10 @@ class Provenance:
         object.__setattr__(self, "date", _read_date(self.date))
         if not isinstance(self.labels, Mapping):
             raise TypeError(f"the labels of a question must map names to values, got {self.labels!r}")
-        for name, value in self.labels.items():
+        labels = {name: _as_plain_value(value) for name, value in self.labels.items()}
+        for name, value in labels.items():
+            if isinstance(value, float) and not isfinite(value):
+                raise ValueError(f"the label {name!r} of a question must be finite, got {value!r}; leave it out")
             if not isinstance(name, str) or not isinstance(value, LabelValue):
                 raise TypeError(
                     "a label of a question has a str as its name, and text, a number, True or False as its value, "
@@ -62,7 +70,7 @@ class Provenance:
                 )
             if name in PROVENANCE_FIELDS:
                 raise ValueError(f"a label cannot be called {name!r}, because every question has a {name}")
-        object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
+        object.__setattr__(self, "labels", MappingProxyType(labels))
 
     def get(self, name: str) -> LabelValue | calendar_date | None:
         """Return an attribute or a label by name; None if it is unknown."""
@@ -98,12 +106,23 @@ def _restore(entries: Mapping[str, Any]) -> Provenance:
     return Provenance(**entries)
 
 
+def _as_plain_value(value: Any) -> Any:
+    """Return a number of numpy as one of Python, and anything else as it is."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
 def _read_date(value: Any) -> calendar_date | None:
+    value = _as_plain_value(value)
     if isinstance(value, str):
         try:
-            return calendar_date.fromisoformat(value)
+            return datetime.fromisoformat(value).date()
         except ValueError:
             raise ValueError(f"the date of a question must be written as 2026-05-31, got {value!r}") from None
+    if isinstance(value, datetime):
+        is_missing = value != value  # noqa: PLR0124  (only pandas' NaT, a datetime that is no point in time)
+        return None if is_missing else value.date()
     if value is None or isinstance(value, calendar_date):
         return value
     raise TypeError(f"the date of a question must be a date or a text such as '2026-05-31', got {value!r}")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.validation import common_id_type
-from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES, parse_allowances
+from retrieval_metrics.inputs.allowances import parse_allowances
+from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES
 from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE, as_grade_column, require_finite_grades
 from retrieval_metrics.inputs.id_checks import require_valid_ids
 from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
@@ -177,7 +178,7 @@ class Qrels:
 
     @classmethod
     def from_frame(
-        cls, frame: Any, *, columns: Mapping[str, str | None] | None = None, allow: str | Collection[str] = ()
+        cls, frame: Any, *, columns: Mapping[str, str | int | None] | None = None, allow: str | Collection[str] = ()
     ) -> Qrels:
         """Read a DataFrame with one row per judged document.
 

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from math import isfinite
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from retrieval_metrics.inputs.foreign_datasets import find_rows, translate_row
+from retrieval_metrics.inputs.column_detection import (
+    DOCUMENT_COLUMNS,
+    GRADE_COLUMNS,
+    IGNORED_COLUMNS,
+    QUERY_COLUMNS,
+    QUERY_ID_COLUMNS,
+    RELEVANT_COLUMNS,
+)
+from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY, drop_missing, find_rows, translate_row
 from retrieval_metrics.inputs.input_hints import RETRIEVING_METHODS
 from retrieval_metrics.inputs.json_codec import add_forbidden, decode_judgments
-from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
+from retrieval_metrics.inputs.judgment_cells import FORBIDDEN_COLUMN, read_cells
+from retrieval_metrics.inputs.judgment_rows import gather_judgment_rows
+from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
 
 if TYPE_CHECKING:
@@ -31,20 +43,32 @@ if TYPE_CHECKING:
     QuestionDataset: TypeAlias = Questions | Mapping[str, object] | Iterable[object] | HasQueries
 
 
-ID_KEYS = ("id", "query_id", "_id")
+# Names of an id whose row has no other id. Beside the id of a query, such a name can be the number of a row.
+PLAIN_ID_KEYS = ("id", "_id")
+ID_KEYS = (*QUERY_ID_COLUMNS, *PLAIN_ID_KEYS)
 QUERY_KEYS = ("query", "question", "user_input", "text")
-RELEVANT_KEYS = ("relevant", "relevant_docs", "expected_ids", "reference_context_ids", "qrels")
 ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
 CONVERSATION_KEY = "conversation"
+# The columns of a table that are no labels.
+KNOWN_COLUMNS = frozenset(
+    [
+        *(*ID_KEYS, *QUERY_KEYS, *QUERY_COLUMNS, *RELEVANT_COLUMNS, *ANSWER_KEYS, *PROVENANCE_FIELDS),
+        *(*DOCUMENT_COLUMNS, *GRADE_COLUMNS, *IGNORED_COLUMNS),
+        *(CONVERSATION_KEY, FORBIDDEN_COLUMN, REFERENCE_TEXTS_KEY),
+    ]
+)
 
 
-def read_questions(questions_class: type[QuestionsT], dataset: QuestionDataset) -> QuestionsT:
+def read_question_dataset(
+    questions_class: type[QuestionsT], dataset: QuestionDataset, *, separator: str | None = None
+) -> QuestionsT:
     """Read a dataset in any shape of `EvaluationSet.from_dataset` except a path.
 
     Args:
         questions_class: The class of the questions to return.
         dataset: Questions, rows, a mapping of query texts to judgments, or an object with `queries` and
             `relevant_docs`.
+        separator: What stands between the ids of a cell of text; see `read_cells`.
 
     Raises:
         TypeError: If it is anything else.
@@ -61,8 +85,13 @@ def read_questions(questions_class: type[QuestionsT], dataset: QuestionDataset) 
         return _make_questions(questions_class, queries, relevant, {})
     rows = find_rows(dataset)
     if rows is not None:
-        return _read_rows(questions_class, rows)
+        if hasattr(dataset, "columns") or hasattr(dataset, "column_names"):
+            return read_question_table(questions_class, rows, separator=separator)
+        return _read_rows(questions_class, rows, separator)
     if isinstance(dataset, Mapping):
+        rows = _find_rows_in_mapping(dataset)
+        if rows is not None:
+            return _read_rows(questions_class, rows, separator)
         return _make_questions(questions_class, {text: text for text in dataset}, dataset, {})
     if any(callable(getattr(dataset, name, None)) for name in RETRIEVING_METHODS):  # some of them are iterable
         raise TypeError(
@@ -70,7 +99,7 @@ def read_questions(questions_class: type[QuestionsT], dataset: QuestionDataset) 
             "arguments exchanged?"
         )
     if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
-        return _read_rows(questions_class, dataset)
+        return _read_rows(questions_class, dataset, separator)
     hint = ""
     if isinstance(dataset, str):
         hint = ": a path that is not there, or JSON, which json.loads(text) reads"
@@ -80,20 +109,72 @@ def read_questions(questions_class: type[QuestionsT], dataset: QuestionDataset) 
     )
 
 
+def read_question_table(
+    questions_class: type[QuestionsT], rows: Iterable[Mapping[str, Any]], *, separator: str | None = None
+) -> QuestionsT:
+    """Read the rows of a table, in which an empty cell of judgments says that nothing is relevant."""
+    present_rows: list[dict[str, Any]] = []
+    columns: dict[str, None] = {}
+    for row in rows:
+        present = {name: value for name, value in drop_missing(row).items() if not _is_empty_cell(value)}
+        columns.update(dict.fromkeys(present))
+        present_rows.append(present)
+    judgment_columns = [column for column in columns if column in RELEVANT_COLUMNS]
+    if judgment_columns:
+        for present in present_rows:
+            present.setdefault(judgment_columns[0], [])
+    filled_rows = [row for row in present_rows if len(row) > len(judgment_columns)]
+    return _read_rows(questions_class, filled_rows, separator, with_labels=True)
+
+
+def _with_labels(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of a table with the columns that have no meaning here as labels of its question."""
+    labels = {column: value for column, value in row.items() if _is_label(column, value)}
+    given = row.get("labels")
+    if isinstance(given, Mapping):
+        labels.update(given)
+    return {**row, "labels": labels} if labels else dict(row)
+
+
+def _is_label(column: Any, value: Any) -> bool:
+    is_named = isinstance(column, str) and column.strip().lower() not in KNOWN_COLUMNS
+    return is_named and isinstance(value, LabelValue)
+
+
+def _is_empty_cell(value: Any) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
+    """Return the rows of a mapping that is a row itself, or maps ids to rows; None if it maps texts to judgments."""
+    if any(isinstance(dataset.get(key), str) for key in QUERY_KEYS):
+        return [dataset]
+    values = list(dataset.values())
+    if not values or not all(isinstance(value, Mapping) for value in values):
+        return None
+    if not all(any(isinstance(value.get(key), str) for key in QUERY_KEYS) for value in values):
+        return None
+    return [{"id": query, **row} for query, row in dataset.items()]
+
+
 def _get_mapping(dataset: Any, name: str) -> Mapping[Any, Any] | None:
     """Return the mapping under a key or an attribute of a dataset; None if it has none of that name."""
     mapping = dataset.get(name) if isinstance(dataset, Mapping) else getattr(dataset, name, None)
     return mapping if isinstance(mapping, Mapping) else None
 
 
-def _read_rows(questions_class: type[QuestionsT], rows: Iterable[Any]) -> QuestionsT:
+def _read_rows(
+    questions_class: type[QuestionsT], rows: Iterable[Any], separator: str | None, *, with_labels: bool = False
+) -> QuestionsT:
+    translated_rows = read_cells(list(map(translate_row, rows)), separator)
+    gathered_rows = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS)
     queries: dict[QueryId, str] = {}
     qrels: dict[QueryId, Judgments] = {}
     provenance_by_query: dict[QueryId, Provenance] = {}
     answers: dict[QueryId, str] = {}
     conversation: dict[QueryId, Any] = {}
     row_by_query: dict[QueryId, int] = {}
-    for number, row in enumerate(map(translate_row, rows), start=1):
+    for number, row in enumerate(gathered_rows, start=1):
         question = _read_row(row, number)
         query = question.query
         if query in row_by_query:
@@ -104,6 +185,8 @@ def _read_rows(questions_class: type[QuestionsT], rows: Iterable[Any]) -> Questi
         row_by_query[query] = number
         queries[query] = question.text
         qrels[query] = question.relevant
+        if with_labels:
+            row = _with_labels(row)  # noqa: PLW2901  (the same row, with the columns of the user's own)
         provenance = _read_provenance(row, number)
         if provenance is not None:
             provenance_by_query[query] = provenance
@@ -155,7 +238,7 @@ class _QuestionRow:
 def _read_row(row: Any, number: int) -> _QuestionRow:
     if isinstance(row, Mapping):
         text = _require_value(row, QUERY_KEYS, number, "query")
-        relevant = _require_value(row, RELEVANT_KEYS, number, "relevant")
+        relevant = _require_value(row, RELEVANT_COLUMNS, number, "relevant")
         if isinstance(relevant, list):  # from JSON, it can hold objects for quotes, texts and spans
             relevant = decode_judgments(relevant, f"row {number}")
         if row.get("forbidden") is not None:
@@ -168,21 +251,32 @@ def _read_row(row: Any, number: int) -> _QuestionRow:
     )
 
 
+def _find_id_of_row(row: Mapping[str, Any], number: int) -> QueryId:
+    return _find_id(row, _require_value(row, QUERY_KEYS, number, "query"))
+
+
 def _find_id(row: Mapping[str, Any], text: str) -> QueryId:
     """Return the id of a question, which is its text where the row has none."""
     for key in ID_KEYS:
-        query: QueryId | None = row.get(key)
+        query: Any = row.get(key)
+        if isinstance(query, float):
+            raise TypeError(
+                f"the {key!r} of the question {text!r} is {query!r}, as pandas writes whole numbers where one is "
+                "missing; fill it in, or read ids as text: pandas.read_csv(path, dtype=str)"
+            )
         if query is not None:
-            return query
+            return query  # type: ignore[no-any-return]  # checked where the questions are used
     return text
 
 
 def _find_answer(row: Mapping[str, Any]) -> str | None:
-    """Return the reference answer of a row; None if no key for answers holds a text."""
+    """Return the reference answer of a row; None if no key for answers holds a text or a number."""
     for key in ANSWER_KEYS:
         answer = row.get(key)
         if isinstance(answer, str) and answer.strip():
             return answer
+        if isinstance(answer, Real) and not isinstance(answer, bool) and isfinite(answer):
+            return f"{answer:.15g}"  # spreadsheets store a whole number as 12.0
     return None
 
 

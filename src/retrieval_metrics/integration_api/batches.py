@@ -20,7 +20,8 @@ from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.evaluation.scores import COLUMNS, Scores
 from retrieval_metrics.files import trec_lines
 from retrieval_metrics.files.formats import find_format_by_name
-from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES, RUN_ROLES, find_columns, parse_allowances
+from retrieval_metrics.inputs.allowances import parse_allowances
+from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES, OPTIONAL, REQUIRED, RUN_ROLES, find_columns
 from retrieval_metrics.inputs.dataframes import LongTable
 from retrieval_metrics.inputs.frame_columns import column_names
 from retrieval_metrics.inputs.qrels import Qrels
@@ -111,7 +112,7 @@ class RowColumns:
             ValueError: If a column is not found or ambiguous.
         """
         # Rows without an order need a score or a rank.
-        roles = {"query": True, "document": True, "score": False, "rank": False}
+        roles = {"query": REQUIRED, "document": REQUIRED, "score": OPTIONAL, "rank": OPTIONAL}
         column_by_role = find_columns(names, roles, columns, "the run", parse_allowances(allow))
         query = column_by_role["query"]
         document = column_by_role["document"]

@@ -1,0 +1,151 @@
+"""Read the judgments of a question from a cell of a table: a list written as text, or ids with a separator."""
+
+from __future__ import annotations
+
+import json
+import re
+from ast import literal_eval
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics._internal.warn import warn
+from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FORBIDDEN_COLUMN = "forbidden"
+CELL_COLUMNS = (*RELEVANT_COLUMNS, FORBIDDEN_COLUMN)
+# The separators that are recognised where every cell agrees. A comma is not: it also stands in names of files.
+SEPARATORS = (";", "|", "\n")
+COMMA = ","
+# Passed as `separator=`, it says that each cell holds one id.
+ONE_ID = ""
+# The brackets around a list, a set or a dict, and a tuple.
+_BRACKETS = ("[]", "{}", "()")
+# Two texts with a blank between them: numpy prints arrays so, and Python would join the two.
+_PRINTED_ARRAY = re.compile(r"""['"]\s+['"]""")
+
+
+def read_cells(rows: Sequence[Any], separator: str | None) -> list[Any]:
+    """Return rows with the judgments that are text read as lists or grades.
+
+    Args:
+        rows: The rows of a dataset; what is no mapping is returned as it is.
+        separator: What stands between the ids of a cell; `""` if each cell holds one id; None if the cells show it.
+
+    Raises:
+        ValueError: If the cells do not agree on a separator, or a list cannot be read.
+
+    Warns:
+        RetrievalWarning: If a separator was recognised rather than passed.
+    """
+    texts: list[str] = []
+    for row in rows:
+        if isinstance(row, Mapping):
+            texts.extend(row[column] for column in CELL_COLUMNS if isinstance(row.get(column), str))
+    if not texts:
+        return list(rows)
+    plain_texts = [text for text in texts if not _is_literal(text)]
+    if separator is None:
+        separator = _find_separator(plain_texts)
+    read_rows: list[Any] = []
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            read_rows.append(row)
+            continue
+        read_row = dict(row)
+        for column in CELL_COLUMNS:
+            if column in read_row:
+                read_row[column] = _read_cell(read_row[column], separator, f"row {number}, {column!r}")
+        read_rows.append(read_row)
+    return read_rows
+
+
+def _find_separator(texts: Sequence[str]) -> str:
+    """Return the separator on which all cells agree; `""` if no cell holds one.
+
+    Raises:
+        ValueError: If there are several, or only commas, which also stand in names.
+    """
+    cell_by_separator: dict[str, str] = {}
+    for text in texts:
+        for separator in SEPARATORS:
+            if separator in text.strip():
+                cell_by_separator.setdefault(separator, text)
+    if len(cell_by_separator) > 1:
+        examples = " and ".join(map(repr, cell_by_separator.values()))
+        raise ValueError(
+            f"cells hold different separators, as in {examples}; pass the one between ids, as in "
+            f"separator={next(iter(cell_by_separator))!r}, or separator='' if each cell holds one id"
+        )
+    if cell_by_separator:
+        ((separator, example),) = cell_by_separator.items()
+        warn(
+            f"cells such as {example!r} are read as lists of ids; pass separator={separator!r} if that is right, "
+            "separator='' if each holds one id"
+        )
+        return separator
+    for text in texts:
+        if COMMA in text.strip():
+            raise ValueError(
+                f"the cell {text!r} can hold one id or several; pass separator=',' if several, separator='' if one"
+            )
+    return ONE_ID
+
+
+def _is_literal(text: str) -> bool:
+    stripped = text.strip()
+    return stripped[:1] + stripped[-1:] in _BRACKETS
+
+
+def _read_cell(cell: Any, separator: str, where: str) -> Any:
+    """Return the judgments in a cell. A cell of text holds ids that are text, so a number beside it is one too."""
+    if isinstance(cell, (int, float)) and not isinstance(cell, bool):
+        return [_as_text_id(cell, where)]
+    if not isinstance(cell, str):
+        return cell
+    if _is_literal(cell):
+        return _read_literal(cell.strip(), where)
+    parts = [cell] if separator == ONE_ID else cell.split(separator)
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _read_literal(text: str, where: str) -> Any:
+    if _PRINTED_ARRAY.search(text):
+        raise ValueError(f"{where}: {text!r} is a printed array without commas; write its list with json.dumps(list)")
+    try:
+        value = json.loads(text)
+    except ValueError:
+        try:
+            value = literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+            raise ValueError(
+                f"{where}: {text!r} is no list that can be read; write it with json.dumps(list)"
+            ) from error
+    if isinstance(value, str):  # a text in parentheses
+        value = [value]
+    return _with_text_ids(value, where)
+
+
+def _with_text_ids(value: Any, where: str) -> Any:
+    """Return judgments in which each id is text; objects that describe a quote or a span stay as they are."""
+    if isinstance(value, dict):
+        if isinstance(value.get("type"), str):
+            return value
+        return {_as_text_id(document, where): grade for document, grade in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(_as_text_id(document, where) for document in value)
+    if isinstance(value, (list, tuple)):
+        return [_with_text_ids(element, where) for element in value]
+    return _as_text_id(value, where)
+
+
+def _as_text_id(value: Any, where: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float) and value.is_integer():  # spreadsheets store whole numbers so
+        return str(int(value))
+    raise ValueError(f"{where}: {value!r} is no id; ids are text or whole numbers")

@@ -1,0 +1,81 @@
+"""Gather rows that each hold one judgment of a question into rows that hold all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, GRADE_COLUMNS, RELEVANT_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def gather_judgment_rows(
+    rows: Sequence[Any], find_id: Callable[[Mapping[str, Any], int], Any], text_keys: Sequence[str] = ("query",)
+) -> list[Any]:
+    """Return a row for each question if the rows hold one judgment each; else the rows as they are.
+
+    Args:
+        rows: The rows of a dataset.
+        find_id: Returns the id of the question of a row, given the row and its number.
+        text_keys: The keys of the text of a question, of which the first in a row counts. What differs between the rows
+            of a question in another column is about the document, and left out.
+
+    Raises:
+        ValueError: If a document is judged twice for a question, a grade is no number, or a question has two texts.
+    """
+    if not rows or not all(isinstance(row, Mapping) and _find_key(row, DOCUMENT_COLUMNS) for row in rows):
+        return list(rows)
+    if any(_find_key(row, RELEVANT_COLUMNS) for row in rows):
+        return list(rows)
+    row_by_query: dict[Any, dict[str, Any]] = {}
+    differing_keys: set[tuple[Any, str]] = set()
+    for number, row in enumerate(rows, start=1):
+        query = find_id(row, number)
+        document_key = _find_key(row, DOCUMENT_COLUMNS)
+        grade_key = _find_key(row, GRADE_COLUMNS)
+        own = {key: value for key, value in row.items() if key not in {document_key, grade_key}}
+        question = row_by_query.setdefault(query, {**own, "relevant": {}})
+        text_key = _find_first_key(own, text_keys)
+        for key, value in own.items():
+            if question.setdefault(key, value) == value:
+                continue
+            if key == text_key:
+                raise ValueError(
+                    f"row {number}: {key!r} of query {query!r} is {value!r}, and {question[key]!r} in a row before it"
+                )
+            differing_keys.add((query, key))
+        document = row[document_key or ""]
+        if document in question["relevant"]:
+            raise ValueError(f"row {number}: document {document!r} is judged twice for query {query!r}")
+        question["relevant"][document] = _read_grade(row, grade_key, number)
+    for query, key in differing_keys:
+        del row_by_query[query][key]
+    return list(row_by_query.values())
+
+
+def _find_key(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Return the first key of a row that is one of some names; None if there is none."""
+    for key in row:
+        if isinstance(key, str) and key.strip().lower() in names:
+            return key
+    return None
+
+
+def _find_first_key(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Return the first of some names that is a key of a row; None if none is."""
+    for name in names:
+        if name in row:
+            return name
+    return None
+
+
+def _read_grade(row: Mapping[str, Any], grade_key: str | None, number: int) -> float:
+    if grade_key is None:
+        return 1.0
+    grade = row[grade_key]
+    try:
+        return float(grade)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"row {number}: the grade must be a number, got {grade!r}") from error

@@ -1,0 +1,291 @@
+"""Files of questions as people have them: shape by format by encoding, each read alike."""
+
+import csv
+import io
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.cli.main import main
+
+QUERIES = {"q1": "Wie öffne ich den Tresor?", "q2": "Was kostet ein Platz?", "q3": "Wo ist Atlantis?"}
+BINARY = {"q1": {"d1": 1.0}, "q2": {"d2": 1.0, "d3": 1.0}, "q3": {}}
+GRADED = {"q1": {"d1": 2.0}, "q2": {"d2": 1.0, "d3": 0.0}, "q3": {}}
+IDS = [["d1"], ["d2", "d3"], []]
+GRADES = [{"d1": 2}, {"d2": 1, "d3": 0}, {}]
+
+
+def one_row_per_question(cells: list[Any]) -> list[dict[str, Any]]:
+    return [
+        {"id": query, "query": text, "relevant": cell}
+        for (query, text), cell in zip(QUERIES.items(), cells, strict=True)
+    ]
+
+
+def one_row_per_judgment() -> list[dict[str, Any]]:
+    rows = []
+    for query, grades in zip(QUERIES, GRADES, strict=True):
+        for document, grade in grades.items():
+            rows.append({"id": query, "query": QUERIES[query], "document": document, "grade": grade})
+    return rows
+
+
+# The shapes of a table, each with what is read from it.
+SHAPES: dict[str, tuple[list[dict[str, Any]], dict[str, dict[str, float]]]] = {
+    "json lists": (one_row_per_question([json.dumps(ids) for ids in IDS]), BINARY),
+    "python lists": (one_row_per_question([repr(ids) for ids in IDS]), BINARY),
+    "python tuples": (one_row_per_question(["('d1',)", "('d2', 'd3')", "()"]), BINARY),
+    "json grades": (one_row_per_question([json.dumps(grades) for grades in GRADES]), GRADED),
+    "python grades": (one_row_per_question([repr(grades) for grades in GRADES]), GRADED),
+    "semicolons": (one_row_per_question(["d1", "d2; d3;", ""]), BINARY),
+    "bars": (one_row_per_question(["d1", "d2|d3", ""]), BINARY),
+    "row per judgment": (one_row_per_judgment(), {query: GRADED[query] for query in ("q1", "q2")}),
+}
+WITH_LINE_BREAKS = (one_row_per_question(["d1", "d2\nd3", ""]), BINARY)
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]], separator: str, encoding: str, newline: str) -> None:
+    text = io.StringIO()
+    quoting: Any = csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL
+    quote = None if separator == "\t" else '"'
+    writer = csv.DictWriter(
+        text, list(rows[0]), delimiter=separator, lineterminator=newline, quoting=quoting, quotechar=quote
+    )
+    writer.writeheader()
+    writer.writerows(rows)
+    path.write_bytes(text.getvalue().encode(encoding))
+
+
+def write_json(path: Path, rows: list[dict[str, Any]], encoding: str) -> None:
+    path.write_bytes(json.dumps(rows, ensure_ascii=False).encode(encoding))
+
+
+def write_jsonl(path: Path, rows: list[dict[str, Any]], encoding: str) -> None:
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    path.write_bytes(text.encode(encoding))
+
+
+Writer = Callable[[Path, list[dict[str, Any]]], None]
+WRITERS: dict[str, Writer] = {
+    "plain.csv": lambda path, rows: write_csv(path, rows, ",", "utf-8", "\n"),
+    "excel.csv": lambda path, rows: write_csv(path, rows, ",", "utf-8-sig", "\r\n"),
+    "plain.tsv": lambda path, rows: write_csv(path, rows, "\t", "utf-8", "\n"),
+    "windows.tsv": lambda path, rows: write_csv(path, rows, "\t", "utf-8-sig", "\r\n"),
+    "plain.json": lambda path, rows: write_json(path, rows, "utf-8"),
+    "powershell.json": lambda path, rows: write_json(path, rows, "utf-8-sig"),
+    "plain.jsonl": lambda path, rows: write_jsonl(path, rows, "utf-8"),
+    "powershell.jsonl": lambda path, rows: write_jsonl(path, rows, "utf-8-sig"),
+    "table.parquet": lambda path, rows: pd.DataFrame(rows).to_parquet(path),
+    "table.feather": lambda path, rows: pd.DataFrame(rows).to_feather(path),
+}
+MATRIX = [(shape, name) for shape in SHAPES for name in WRITERS]
+# A value of TSV cannot hold a line break.
+MATRIX_OF_LINE_BREAKS = [name for name in WRITERS if not name.endswith(".tsv")]
+
+
+def read_grades(source: Any, **options: Any) -> dict[Any, dict[Any, float]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rm.RetrievalWarning)
+        questions = rm.read_questions(source, **options)
+    assert questions.queries == {query: QUERIES[query] for query in questions.queries}
+    return {query: dict(grades) for query, grades in rm.Qrels(questions).graded().items()}
+
+
+@pytest.mark.parametrize(("shape", "name"), MATRIX)
+def test_the_matrix_of_files(tmp_path: Path, shape: str, name: str) -> None:
+    rows, expected = SHAPES[shape]
+    WRITERS[name](tmp_path / name, rows)
+    assert read_grades(tmp_path / name) == expected
+    assert read_grades(str(tmp_path / name)) == expected
+
+
+@pytest.mark.parametrize("name", MATRIX_OF_LINE_BREAKS)
+def test_the_matrix_of_line_breaks(tmp_path: Path, name: str) -> None:
+    rows, expected = WITH_LINE_BREAKS
+    WRITERS[name](tmp_path / name, rows)
+    assert read_grades(tmp_path / name) == expected
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_data_frame_is_read_like_its_file(tmp_path: Path, shape: str) -> None:
+    rows, expected = SHAPES[shape]
+    assert read_grades(pd.DataFrame(rows)) == expected
+    pd.DataFrame(rows).to_csv(tmp_path / "table.csv", index=False)
+    assert read_grades(pd.read_csv(tmp_path / "table.csv")) == expected
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+@pytest.mark.parametrize("name", ["questions.csv", "questions.tsv", "questions.json", "questions.jsonl"])
+def test_other_encodings_are_refused_with_the_command_that_converts_them(
+    tmp_path: Path, name: str, encoding: str
+) -> None:
+    rows, _ = SHAPES["json lists"]
+    if name.endswith("json"):
+        write_json(tmp_path / name, rows, encoding)
+    elif name.endswith("jsonl"):
+        write_jsonl(tmp_path / name, rows, encoding)
+    else:
+        write_csv(tmp_path / name, rows, "," if name.endswith("csv") else "\t", encoding, "\n")
+    with pytest.raises(ValueError, match=rf"{name}.*iconv -f (WINDOWS-1252|UTF-16)"):
+        rm.read_questions(tmp_path / name)
+
+
+def test_a_workbook(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    rows = one_row_per_question([7, "8; 9", None])
+    pd.DataFrame(rows).to_excel(tmp_path / "questions.xlsx", index=False)
+    expected = {"q1": {"7": 1.0}, "q2": {"8": 1.0, "9": 1.0}, "q3": {}}
+    assert read_grades(tmp_path / "questions.xlsx") == expected
+
+
+def test_a_separator_that_is_recognised_is_said_and_one_that_is_passed_is_not(tmp_path: Path) -> None:
+    rows, expected = SHAPES["semicolons"]
+    WRITERS["plain.csv"](tmp_path / "questions.csv", rows)
+    with pytest.warns(rm.RetrievalWarning, match="pass separator=';' if that is right"):
+        rm.read_questions(tmp_path / "questions.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        questions = rm.read_questions(tmp_path / "questions.csv", separator=";")
+        assert rm.Qrels(questions).graded() == expected
+        one_id = rm.read_questions(tmp_path / "questions.csv", separator="")
+        assert one_id.qrels["q2"] == ["d2; d3;"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message", "separator", "expected"),
+    [
+        (["Smith, J.pdf", "d2", ""], "one id or several; pass separator=','", ",", ["Smith", "J.pdf"]),
+        (["Smith, J.pdf", "d2", ""], "separator='' if one", "", ["Smith, J.pdf"]),
+        (["d1;d2", "d3|d4", ""], "hold different separators", ";", ["d1", "d2"]),
+    ],
+)
+def test_cells_that_can_be_read_in_two_ways_are_refused_and_the_advice_works(
+    tmp_path: Path, cells: list[str], message: str, separator: str, expected: list[str]
+) -> None:
+    WRITERS["plain.csv"](tmp_path / "questions.csv", one_row_per_question(cells))
+    with pytest.raises(ValueError, match=message):
+        rm.read_questions(tmp_path / "questions.csv")
+    assert rm.read_questions(tmp_path / "questions.csv", separator=separator).qrels["q1"] == expected
+
+
+@pytest.mark.parametrize("cell", ["['d1' 'd2']", "[d1, d2]", "[1.5]", "[true]"])
+def test_a_list_that_cannot_be_read_is_refused(tmp_path: Path, cell: str) -> None:
+    WRITERS["plain.csv"](tmp_path / "questions.csv", one_row_per_question([cell, "", ""]))
+    with pytest.raises(ValueError, match="row 1, 'relevant'"):
+        rm.read_questions(tmp_path / "questions.csv")
+
+
+def test_quotes_in_a_cell() -> None:
+    cell = json.dumps([{"type": "quote", "text": "opens at nine"}])
+    questions = rm.read_questions([{"id": "q1", "query": "When?", "relevant": cell}])
+    assert questions.qrels == {"q1": [rm.Quote("opens at nine")]}
+
+
+@pytest.mark.parametrize("name", ["row.json", "row.jsonl"])
+def test_one_row_is_one_question(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text('{"id": "q1", "query": "why?", "relevant": ["d1"]}')
+    questions = rm.read_questions(tmp_path / name)
+    assert (questions.queries, questions.qrels) == ({"q1": "why?"}, {"q1": ["d1"]})
+
+
+def test_rows_by_id(tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_text('{"q1": {"query": "why?", "relevant": ["d1"]}}')
+    questions = rm.read_questions(tmp_path / "rows.json")
+    assert (questions.queries, questions.qrels) == ({"q1": "why?"}, {"q1": ["d1"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("q.csv", "id;query;relevant\nq1;why?;d1\n", "only the column .*separated by ';'"),
+        ("q.csv", "id,query\nq1,why?\n", "row 1 has no 'relevant'"),
+        ("q.csv", "id,query,relevant\n1,a?,d1\n1,b?,d2\n", "query '1' appears in rows 1 and 2"),
+        ("q.csv", "id,query,document,grade\n1,a?,d1,x\n", "row 1: the grade must be a number, got 'x'"),
+        ("q.csv", "id,query,document\n1,a?,d1\n1,a?,d1\n", "row 2: document 'd1' is judged twice for query '1'"),
+        ("q.csv", "id,query,document\n1,a?,d1\n1,b?,d2\n", "row 2: 'query' of query '1' is 'b"),
+        ("q.trec", "q1 0 d1 1\n", "is read as trec, which holds no texts of questions"),
+        ("q.json", "[1]", "must hold one object"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=message) as error:
+        rm.read_questions(tmp_path / name)
+    assert name in str(error.value)
+
+
+def test_a_saved_set_is_named(tmp_path: Path) -> None:
+    rm.EvaluationSet({"q1": "why?"}, {"q1": ["d1"]}).save(tmp_path / "set.json")
+    with pytest.raises(ValueError, match=r"read it with rm\.load\("):
+        rm.read_questions(tmp_path / "set.json")
+
+
+def test_float_ids_of_pandas_are_explained() -> None:
+    frame = pd.DataFrame({"id": [1.0, 2.0], "query": ["a?", "b?"], "relevant": ["d1", "d2"]})
+    with pytest.raises(TypeError, match=r"the 'id' of the question 'a\?' is 1\.0, as pandas writes"):
+        rm.read_questions(frame)
+
+
+def test_every_door_takes_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "questions.csv"
+    path.write_text("id,query,relevant\nq1,why?,d1\nq2,how?,d2\n")
+
+    def retriever(text: str) -> list[str]:
+        return ["d1"] if text == "why?" else ["d9"]
+
+    comparison = rm.compare_retrievers({"a": retriever, "b": retriever}, path, ["recall"])
+    assert comparison.evaluations["a"].means["recall"] == 0.5
+    assert rm.EvaluationSet.from_dataset(path).qrels == {"q1": ["d1"], "q2": ["d2"]}
+
+
+@pytest.mark.parametrize("name", ["questions.csv", "questions.tsv", "questions.parquet"])
+def test_the_shell_takes_questions_as_judgments(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    writer = {"csv": "plain.csv", "tsv": "plain.tsv", "parquet": "table.parquet"}[name.rpartition(".")[2]]
+    WRITERS[writer](tmp_path / name, SHAPES["semicolons"][0])
+    rm.write_run({"q1": ["d1"], "q2": ["d2", "d3"], "q3": ["d4"]}, tmp_path / "run.json")
+    command = ["evaluate", str(tmp_path / name), str(tmp_path / "run.json"), "-m", "recall", "--format", "json"]
+    assert main([*command, "--reading", "separator=;"]) == 0
+    metric = json.loads(capsys.readouterr().out)["metrics"]["recall"]
+    assert (metric["mean"], metric["n"]) == (1.0, 2)
+
+
+def test_without_openpyxl_the_message_says_what_to_install_or_to_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "questions.xlsx").write_bytes(b"PK")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(ImportError, match=r"save it as CSV UTF-8.*retrieval-metrics\[excel\]"):
+        rm.read_questions(tmp_path / "questions.xlsx")
+
+
+def test_further_columns_are_labels_and_numbers_are_answers(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "id": ["q1", "q2"],
+            "query": ["why?", "how many?"],
+            "relevant": ["d1", "d2"],
+            "category": ["billing", None],
+            "answer": [None, 12.0],
+        }
+    )
+    frame.to_parquet(tmp_path / "questions.parquet")
+    for source in (frame, tmp_path / "questions.parquet"):
+        questions = rm.read_questions(source)
+        assert questions.provenance_values("category") == {"q1": "billing"}
+        assert questions.answers == {"q2": "12"}
+
+
+def test_columns_about_the_document_are_left_out_of_rows_per_judgment(tmp_path: Path) -> None:
+    path = tmp_path / "judgments.csv"
+    path.write_text("id,query,document,text,rank,team\nq1,why?,d1,one,1,a\nq1,why?,d2,two,2,a\n")
+    questions = rm.read_questions(path)
+    assert questions.qrels == {"q1": {"d1": 1.0, "d2": 1.0}}
+    assert questions.queries == {"q1": "why?"}
+    assert dict(questions.provenance["q1"].labels) == {"team": "a"}
