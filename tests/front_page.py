@@ -104,10 +104,12 @@ def store_of(words: Callable[[str], list[str]]) -> InMemoryVectorStore:
 
 
 def index() -> VectorStoreIndex:
-    nodes = [
-        TextNode(text=text, metadata={"file_name": file}, excluded_embed_metadata_keys=["file_name"])
-        for file, text in chunks()
-    ]
+    nodes = []
+    for number, (file, text) in enumerate(chunks()):
+        # Nodes of equal similarity are ordered by their ids, which would be random.
+        node = TextNode(id_=f"{number:03}", text=text, metadata={"file_name": file})
+        node.excluded_embed_metadata_keys = ["file_name"]
+        nodes.append(node)
     return VectorStoreIndex(nodes, embed_model=LlamaIndexWords())
 
 
