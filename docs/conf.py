@@ -53,6 +53,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "sphinx_inline_tabs",
     "wrapping",
 ]
 exclude_patterns = ["_build", "_extensions"]

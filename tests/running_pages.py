@@ -10,6 +10,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -28,6 +29,7 @@ ENVIRONMENT = re.compile(r"^<!-- environment: (.+) -->$", re.MULTILINE)
 
 RECIPES = {page: match[1].split() for page in PAGES if (match := ENVIRONMENT.search(page.read_text(encoding="utf-8")))}
 RUN_HERE = [page for page in PAGES if page not in RECIPES]
+FRONT = ROOT / "README.md"
 HANDBOOK = ROOT / "examples" / "handbook"
 """The documents of the tutorial, which stand beside whoever runs a page."""
 CHAPTERS = sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md"))
@@ -65,8 +67,10 @@ def installed(page: Path) -> list[str]:
 
 
 def begun(page: Path) -> dict[str, object]:
-    """Return the names with which a page begins: those of the chapters before it, or none."""
+    """Return the names with which a page begins: those of the chapters before it, what the front page calls yours."""
     namespace: dict[str, object] = {"__name__": "__main__"}
+    if page == FRONT:
+        namespace |= import_module("front_page").names()  # imports three hosts
     for earlier in CHAPTERS[: CHAPTERS.index(page)] if page in CHAPTERS else []:
         for block in FENCE.finditer(earlier.read_text(encoding="utf-8")):
             if block["language"] == "python":

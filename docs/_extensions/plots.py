@@ -29,7 +29,7 @@ def with_pictures(text: str, folder: Path) -> str:
         figure.arrange(1)  # as in a narrow notebook
         picture = folder / f"{len(list(folder.iterdir())):02}.png"
         figure.savefig(picture, dpi=DOTS)
-        alt = " ".join(f"{block['question']} {figure.said}".split())
+        alt = " ".join(f"{block['question']} {figure.describe}".split())
         return f"::::{{container}} plot\n{block[0]}\n\n![{alt}](../_build/plots/{picture.name})\n::::"
 
     return BLOCK.sub(drawn, text)

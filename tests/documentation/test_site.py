@@ -82,13 +82,17 @@ def test_the_sidebar_groups_the_pages_of_the_api_by_topic(site: Path, browser: B
         assert page.stem in {"index", "compare"} or page.as_uri() in links
 
 
-def test_the_first_screen_has_the_question_and_the_code_that_answers_it(site: Path, browser: Browser) -> None:
-    browser.open(site / "index.html", Look(1280, "light"))
-    code, answer = browser.run(
-        "return [...document.querySelectorAll('article .highlight')].slice(0, 2)"
-        ".map(block => block.getBoundingClientRect().bottom)"
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_first_screen_says_what_it_is_for_whom_and_how_it_starts(site: Path, browser: Browser, width: int) -> None:
+    browser.open(site / "index.html", Look(width, "light"))
+    sentence, install, tabs, code = browser.run(
+        "const bottom = (query) => document.querySelector(query).getBoundingClientRect().bottom;"
+        "return ['article h1 + p', 'article .highlight-sh', 'article .tab-set > label', 'article .highlight-python']"
+        ".map(bottom)"
     )
-    assert code < answer < 800
+    first = browser.run("return document.querySelector('article h1 + p').innerText")
+    assert all(framework in first for framework in ("LlamaIndex", "LangChain", "Ragas", "pytest"))
+    assert sentence < install < tabs < code < 800
 
 
 def test_formulas_are_set(site: Path, browser: Browser) -> None:

@@ -1,6 +1,7 @@
 """Files without a header: the first row is never lost, and following the message reads the file."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ RUN = {"1": {"70": 82.5, "71": 81.0}, "2": {"80": 79.0, "81": 78.5}}
 POSITIONS: dict[str, str | int | None] = {"query": 1, "document": 2, "score": 3}
 
 
-def write(path: Path, rows: list[tuple[str, ...]], separator: str) -> Path:
+def write(path: Path, rows: Sequence[tuple[str, ...]], separator: str) -> Path:
     path.write_text("".join(separator.join(row) + "\n" for row in rows))
     return path
 

@@ -57,7 +57,7 @@ def test_an_unknown_column_where_score_or_rank_should_be(source: Source, name: s
 
 
 def test_the_result_of_pyterrier_is_read_by_qid_and_docno(source: Source) -> None:
-    result = {
+    result: dict[str, list[Any]] = {
         "qid": ["1", "1"],
         "docid": [17, 4],
         "docno": ["D17", "D4"],
@@ -66,7 +66,7 @@ def test_the_result_of_pyterrier_is_read_by_qid_and_docno(source: Source) -> Non
         "query": ["chemical reactions", "chemical reactions"],
     }
     assert dict(rm.read_run(source(result))) == {"1": {"D17": 9.5, "D4": 8.0}}
-    topics = {"qid": ["1"], "query": ["chemical reactions"], "docno": ["D4"], "label": [2]}
+    topics: dict[str, list[Any]] = {"qid": ["1"], "query": ["chemical reactions"], "docno": ["D4"], "label": [2]}
     assert rm.read_qrels(source(topics)).as_dict() == {"1": {"D4": 2.0}}
 
 

@@ -25,6 +25,8 @@ from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, P
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.inputs.items import Judgments
 
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
         def relevant_docs(self) -> Mapping[str, list[str]]:
             """The relevant ids of each query."""
 
-    # Questions, rows or pairs, a table, a mapping of texts to judgments, or a dataset of LlamaIndex.
-    QuestionDataset: TypeAlias = Questions | Mapping[str, object] | Iterable[object] | HasQueries
+    # Questions, rows or pairs, a table, a mapping of texts to judgments, a dataset of LlamaIndex, or a path.
+    QuestionDataset: TypeAlias = Questions | Mapping[str, object] | Iterable[object] | HasQueries | PathLike[str]
 
 
 # Names of an id whose row has no other id. Beside the id of a query, such a name can be the number of a row.
