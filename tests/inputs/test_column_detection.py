@@ -1,6 +1,7 @@
 """Columns are found by their names; if a name is missing or ambiguous, the error asks for it."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
