@@ -128,7 +128,7 @@ def test_a_warning_filter_of_python_can_name_the_warning() -> None:
     environment = {"PYTHONPATH": ":".join([str(CORE.parent), *sys.path])}
     done = subprocess.run(call, check=False, capture_output=True, text=True, env=environment)
     assert done.stderr.splitlines()[-1].startswith(
-        "retrieval_metrics._internal.warn.RetrievalWarning: nothing was retrieved"
+        "retrieval_metrics._internal.warn.RetrievalWarning: 1 of 2 judged queries"
     )
 
 

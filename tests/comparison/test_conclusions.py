@@ -43,7 +43,10 @@ CLAUSES = {
     "nothing unjudged": r"; (all|every) .* judged",
     "other grades": r"(; other grades of .* could change this|over the possible grades of )",
     "no worse": r"; (by the one-sided test, )?\S+ is non-inferior ",
-    "not shown": r"; (non-inferiority of \S+ not shown|rare losses that exceed the margin \S+ on average are not)",
+    "not shown": (
+        r"; (non-inferiority of \S+ not shown|non-inferiority \(margin \S+\) is not shown either|rare losses that exceed "
+        r"the margin \S+ on average are not)"
+    ),
     "worse by more": r", exceeding the margin",
     "not by more": r", within the margin",
     "open by more": r"; whether the loss exceeds the margin \S+ is inconclusive",

@@ -29,4 +29,4 @@ def test_too_few_queries_bound_no_loss() -> None:
     new = {query: ["d"] for query in qrels} | {"q1": ["x", "y", "d"]}
     (conclusion,) = rm.compare(qrels, {"old": old, "new": new}, "mrr", margin=0.1).conclusions
     assert conclusion.has_too_few_units
-    assert conclusion_suffix(conclusion) == "; that new is no worse by more than 0.1 is not shown either"
+    assert conclusion_suffix(conclusion) == "; non-inferiority (margin 0.1) is not shown either"

@@ -56,7 +56,7 @@ class TestNamedBySource:
         questions = rm.EvaluationSet(self.QUERIES, {"q1": [judged], "q2": ["visits.md"]})
         result = questions.lint(corpus, **options)
         unknown = [finding.evidence["document"] for finding in result if finding.name == "unknown_document"]
-        return unknown, [text for text in result.skipped if "needs their ids" in text]
+        return unknown, [text for text in result.skipped if "needs their IDs" in text]
 
     def test_without_ids_nothing_is_called_unknown_and_the_way_on_is_named(self) -> None:
         unknown, skipped = self.find_unknown("vault.md", self.CORPUS)

@@ -47,8 +47,8 @@ def test_quotes_and_line_ends_that_csv_has_not_are_named_with_their_line(
 
 def test_quotes_and_line_ends_that_csv_has_are_read(tmp_path: Path) -> None:
     path = tmp_path / "qrels.csv"
-    path.write_bytes((HEADED + '"q1","d""2",1\r\nq1,"",1\nq1,"a\rb\n,c",1\n"q""","""",2').encode())
-    expected = {"q1": {"d1": 1, 'd"2': 1, "": 1, "a\rb\n,c": 1}, 'q"': {'"': 2}}
+    path.write_bytes((HEADED + '"q1","d""2",1\r\nq1,"a\rb\n,c",1\n"q""","""",2').encode())
+    expected = {"q1": {"d1": 1, 'd"2': 1, "a\rb\n,c": 1}, 'q"': {'"': 2}}
     assert judgments(rm.read_qrels(path)) == expected
     (tmp_path / "qrels.tsv").write_text('query\tdocument\tgrade\nq1\td"2\t1\n')  # TSV has no quotes
     assert judgments(rm.read_qrels(tmp_path / "qrels.tsv")) == {"q1": {'d"2': 1}}

@@ -45,7 +45,7 @@ IRREGULAR = {
     "a key missing": ('{"query": "q9", "score": 1}', "document'?"),
     "a number as an id": ('{"query": 9, "document": "d", "score": 1}', "different types"),
     "a missing id": ('{"query": null, "document": "d", "score": 1}', "has no query"),
-    "half a surrogate pair": (r'{"query": "\ud800", "document": "d", "score": 1}', "surrogate"),
+    "half a surrogate pair": (r'{"query": "\ud800", "document": "d", "score": 1}', "half of a character"),
     "no object": ("[1]", "a line must be an object"),
     "no JSON": ("{query: 1}", "this is not JSON"),
     "two objects": (PLAIN[0] + PLAIN[1], "this is not JSON"),

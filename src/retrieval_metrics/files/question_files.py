@@ -65,7 +65,7 @@ def seems_to_hold_questions(path: str | PathLike[str]) -> bool:
         return True
     if not file.is_file() or find_format_by_name(file) not in TABLE_FORMATS:
         return False
-    with open_source(file) as reader:
+    with open_source(file) as reader, name_file_in_errors(reader.name):
         format_name = find_format_by_name(reader.file_name)
         if format_name in {"parquet", "arrow"}:
             names = read_table(reader, format_name).names
