@@ -40,4 +40,4 @@ def test_it_prints_the_numbers_of_the_core(capsys: pytest.CaptureFixture[str]) -
         assert f"{name}".ljust(9) + f"{mean:.3f}" in failing
     (flattered,) = re.findall(r"as ragas shows it: ([01]\.\d{3})", failing)
     assert float(flattered) > means["mrr@10"]
-    assert f"{len(range(0, len(texts), 5))} for which the retriever failed, scored 0" in failing.splitlines()
+    assert f"{len(range(0, len(texts), 5))} queries on which the retriever failed, scored 0" in failing.splitlines()

@@ -87,7 +87,7 @@ class TestFilesOfAFolder:
         assert loaded.scores.require_origin("loaded").match == "filename"
 
     def test_they_are_recommended_where_no_path_matches(self) -> None:
-        with pytest.warns(rm.RetrievalWarning, match="the judged id 'animals.md': pass match='filename'"):
+        with pytest.warns(rm.RetrievalWarning, match="the judged ID 'animals.md': pass match='filename'"):
             evaluate_retriever(self.retriever(), self.QUESTIONS, "mrr", match="source")
 
     def test_a_mistyped_name_is_an_error_before_any_call(self) -> None:

@@ -316,7 +316,7 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
         show_progress: Show a progress bar on stderr.
         config: The config of LangChain for every call of the base retriever.
         documents: The Documents that the chunks were cut from, as in `evaluate_retriever`.
-        **settings: Settings of MMRRetriever, such as `embeddings` and `k`, if `retriever` is none yet.
+        **retriever_options: Settings of MMRRetriever, such as `embeddings` and `k`, if `retriever` is none yet.
 
     Returns:
         The choice, which you can print and plot.

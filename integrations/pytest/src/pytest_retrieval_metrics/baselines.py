@@ -191,7 +191,7 @@ def needs_texts(evaluation: Evaluation) -> bool:
 
 def _strip_ranking(ranking: Any, key: Any, *, keep_texts: bool) -> Any:
     """Return a ranking of items without what `key` does not compare; with their texts, to be shown, if asked for."""
-    if not isinstance(ranking, list) or not ranking or not isinstance(ranking[0], Retrieved):
+    if not isinstance(ranking, (list, tuple)) or not ranking or not isinstance(ranking[0], Retrieved):
         return ranking
     if keep_texts:
         return [replace(item, metadata=_judged_metadata(item, key)) for item in ranking]
