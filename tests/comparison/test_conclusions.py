@@ -44,8 +44,8 @@ CLAUSES = {
     "other grades": r"(; other grades of .* could change this|over the possible grades of )",
     "no worse": r"; (by the one-sided test, )?\S+ is non-inferior ",
     "not shown": (
-        r"; (non-inferiority of \S+ not shown|non-inferiority \(margin \S+\) is not shown either|rare losses that exceed "
-        r"the margin \S+ on average are not)"
+        r"; (non-inferiority of \S+ not shown|non-inferiority \(margin \S+\) is not shown either"
+        r"|rare losses that exceed the margin \S+ on average are not)"
     ),
     "worse by more": r", exceeding the margin",
     "not by more": r", within the margin",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from math import isnan, nan
+from math import nan
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from retrieval_metrics.evaluation.cutoffs import (
     choose_cutoffs,
@@ -14,19 +12,7 @@ from retrieval_metrics.evaluation.cutoffs import (
     mean_by_cutoff,
     means_and_intervals,
 )
-from retrieval_metrics.evaluation.evaluation_wording import LOSS_LABELS, OUTCOME_LABELS, format_stage_flow
-from retrieval_metrics.evaluation.explainer import target_of_metric
-from retrieval_metrics.evaluation.stage_losses import (
-    BELOW_CUTOFF,
-    CUTOFF_FULL,
-    DROPPED,
-    FOUND,
-    NOT_RETRIEVED,
-    find_stage_sources,
-    judge_stages,
-    loss_column,
-    loss_shares,
-)
+from retrieval_metrics.evaluation.evaluation_wording import OUTCOME_LABELS
 from retrieval_metrics.evaluation.summary import LEVEL, intervals, means, n_queries_by_metric
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports import numbers
@@ -38,9 +24,6 @@ from retrieval_metrics.reports.charts import (
     Point,
     PointLine,
     PointLines,
-    StageFlow,
-    StageLoss,
-    StageShares,
 )
 from retrieval_metrics.statistics.means import Interval
 
@@ -120,42 +103,6 @@ def cutoff_lines(systems: Mapping[str, Scores], metric: Metric) -> CutoffLines:
         marked_cutoff = None
     without_cutoff = Metric(metric.name, None, **dict(metric.parameters))
     return CutoffLines(f"{without_cutoff} over {unit}", lines, marked_cutoff, unit)
-
-
-def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
-    """Return the share of needed documents that are left after each stage, and what each stage lost.
-
-    None if the run does not tell its stages, or nothing is needed.
-    """
-    stages = judge_stages(scores)
-    if not stages:
-        return None
-    sources = find_stage_sources(scores)
-    shares = {}
-    target = target_of_metric(metric)
-    for column, values in loss_shares(scores, target, sources).items():
-        shares[column] = float(np.nanmean(values))
-    share_found = shares[FOUND]
-    if isnan(share_found):
-        return None
-    share_left = 1 - shares[NOT_RETRIEVED]
-    not_retrieved = [StageLoss(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
-    stage_shares = [StageShares(", ".join(sources.names), share_left, not_retrieved)]
-    for stage in stages:
-        losses = []
-        for fate in (DROPPED, BELOW_CUTOFF):
-            share = shares.get(loss_column(fate, stage.name))
-            if share is not None:
-                losses.append(StageLoss(LOSS_LABELS[fate], share))
-        share_left -= sum(loss.share for loss in losses)
-        if losses:
-            stage_shares.append(StageShares(stage.name, share_left, losses))
-    if shares.get(CUTOFF_FULL):
-        loss = StageLoss(LOSS_LABELS[CUTOFF_FULL], shares[CUTOFF_FULL])
-        stage_shares.append(StageShares(f"top {metric.k}", share_found, [loss]))
-    unit = scores.require_origin("drawn").judged.qrels.unit
-    title = format_stage_flow(share_found, unit, one_suffices=target.one_suffices)
-    return StageFlow(title, stage_shares)
 
 
 def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:

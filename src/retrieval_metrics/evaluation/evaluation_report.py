@@ -9,7 +9,6 @@ import numpy as np
 from retrieval_metrics.evaluation.about_section import format_about_section
 from retrieval_metrics.evaluation.chance import find_chance_if_not_better
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
-from retrieval_metrics.evaluation.evaluation_charts import find_stage_flow
 from retrieval_metrics.evaluation.evaluation_table import plain_summary_table
 from retrieval_metrics.evaluation.evaluation_wording import format_chance
 from retrieval_metrics.evaluation.query_report import QueryData
@@ -19,6 +18,7 @@ from retrieval_metrics.evaluation.report_sections import (
     queries_section,
     unjudged_sentences,
 )
+from retrieval_metrics.evaluation.stage_flow import find_stage_flow
 from retrieval_metrics.evaluation.value_counts import format_value_counts, values_chart
 from retrieval_metrics.metrics.base.metric import choose_leading_metric
 from retrieval_metrics.reports import numbers, page, svg_charts

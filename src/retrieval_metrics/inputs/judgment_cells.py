@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from ast import literal_eval
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS
 
@@ -24,7 +24,7 @@ ONE_ID = ""
 # The brackets around a list, a set or a dict, and a tuple.
 _BRACKETS = ("[]", "{}", "()")
 # Two texts with a blank between them: numpy prints arrays so, and Python would join the two.
-_PRINTED_ARRAY = re.compile(r"""['"]\s+['"]""")
+_PRINTED_ARRAY = lazy_pattern(r"""['"]\s+['"]""")
 
 
 def read_cells(rows: Sequence[Any], separator: str | None) -> list[Any]:

@@ -337,8 +337,8 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
         >>> questions = [(f"{number}?", ["a", "other"]) for number in range(20)]
         >>> settings = {"embedding_key": "vector", "relevance": "rank", "k": 2}
         >>> tuned = tune_mmr(lambda query: documents, questions, lambdas=[0.3], **settings)
-        >>> print(tuned.conclusion)  # recall 1/2 as retrieved, 1 with MMR
-        lambda 0.3 of all candidates is better than as retrieved in recall@2; expect +0.500 on new questions.
+        >>> print(tuned.conclusion.partition("; ")[0])  # recall 1/2 as retrieved, 1 with MMR
+        lambda 0.3 of all candidates is better than as retrieved in recall@2
         >>> [document.id for document in tuned.retriever.invoke("0?")]
         ['a', 'other']
     """
