@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 # The largest number of different grades that a table of agreement can show.
 MAX_GRADES = 12
+# Whole numbers further apart are no scale of grades, so those in between are not listed.
+MAX_SCALE = 1_000
 # A weighted kappa up to this is hardly better than chance, whatever its interval.
 MAX_NEAR_CHANCE = 0.1
 
@@ -290,8 +292,9 @@ def krippendorff_alpha(
 
 
 def _list_grades(grades: Iterable[float]) -> tuple[float, ...]:
-    """Return all grades that occur, in order; for whole numbers also those in between."""
+    """Return all grades that occur, in order; for whole numbers also those in between, unless these are too many."""
     distinct = sorted(set(map(float, grades)))
-    if all(grade.is_integer() for grade in distinct):
+    is_scale = all(grade.is_integer() for grade in distinct) and distinct[-1] - distinct[0] <= MAX_SCALE
+    if is_scale:
         return tuple(float(grade) for grade in range(int(distinct[0]), int(distinct[-1]) + 1))
     return tuple(distinct)
