@@ -5,7 +5,7 @@ HTTP clients put the address with its query, and some the headers, into their me
 
 from __future__ import annotations
 
-import re
+from retrieval_metrics._internal.patterns import lazy_pattern
 
 REDACTED = "[redacted]"
 
@@ -17,20 +17,20 @@ _NAME_ENDING = (
 _PATTERNS = (
     # Whole headers, because their value has blanks.
     (
-        re.compile(
+        lazy_pattern(
             r"(?i)\b((?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?)(?:(?:bearer|basic|token|digest)\s+)?[^\s\"',;}]+"
         ),
         r"\1",
     ),
     # With a digit, because "basic retrieval" is no secret.
-    (re.compile(r"(?i)\b(bearer|basic)(\s+)(?=[\w.~+/=-]*\d)[\w.~+/=-]{8,}"), r"\1\2"),
-    (re.compile(r"(\b[a-zA-Z][\w+.-]*://)[^\s/@?#]+@"), r"\1"),
-    (re.compile(rf"(?i)(\b{_NAME_ENDING}[\"']?\s*[:=]\s*[\"']?)[^\s\"'&,;}})]+"), r"\1"),
+    (lazy_pattern(r"(?i)\b(bearer|basic)(\s+)(?=[\w.~+/=-]*\d)[\w.~+/=-]{8,}"), r"\1\2"),
+    (lazy_pattern(r"(\b[a-zA-Z][\w+.-]*://)[^\s/@?#]+@"), r"\1"),
+    (lazy_pattern(rf"(?i)(\b{_NAME_ENDING}[\"']?\s*[:=]\s*[\"']?)[^\s\"'&,;}})]+"), r"\1"),
     # Keys known by their form: OpenAI and Anthropic, AWS, GitHub, Slack, Google, Hugging Face, and JSON tokens.
-    (re.compile(r"\bsk-[\w-]{8,}"), ""),
-    (re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b"), ""),
-    (re.compile(r"\b(?:gh[pousr]_|github_pat_|xox[abprs]-|AIza|hf_|pcsk_|lsv2_)[\w-]{8,}"), ""),
-    (re.compile(r"\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?"), ""),
+    (lazy_pattern(r"\bsk-[\w-]{8,}"), ""),
+    (lazy_pattern(r"\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b"), ""),
+    (lazy_pattern(r"\b(?:gh[pousr]_|github_pat_|xox[abprs]-|AIza|hf_|pcsk_|lsv2_)[\w-]{8,}"), ""),
+    (lazy_pattern(r"\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?"), ""),
 )
 
 
