@@ -19,9 +19,16 @@ _LAST_CONTROL_BYTE = 0x1F
 _DELETE_BYTE = 0x7F
 # The brackets around a list, a tuple, and a dict or a set.
 _BRACKETS = ("[]", "()", "{}")
+# What is said of a list that stands where an id or a list is expected.
+PRINTED_LIST_FAULT = "is a list that was written as text; read it with ast.literal_eval(text) or json.loads(text)"
 _OPENING_BRACKETS = "[({"
 # Printed lists of more than one element, or of texts, hold one of these; an id such as "[1]" holds none.
 _LIST_MARKS = (",", "'", '"')
+
+
+def is_in_brackets(text: str) -> bool:
+    """Return whether a text without blanks around it is in the brackets of a list, a tuple, a dict or a set."""
+    return text[:1] + text[-1:] in _BRACKETS
 
 
 def holds_a_list(text: str) -> bool:
@@ -32,7 +39,7 @@ def holds_a_list(text: str) -> bool:
         (True, True, False, False)
     """
     stripped = text.strip()
-    if stripped[:1] + stripped[-1:] not in _BRACKETS or not any(mark in stripped for mark in _LIST_MARKS):
+    if not is_in_brackets(stripped) or not any(mark in stripped for mark in _LIST_MARKS):
         return False
     try:
         value = literal_eval(stripped)
@@ -63,7 +70,7 @@ def describe_invalid_id(document_id: str, *, allow: Collection[str] = ()) -> str
     if control is not None:
         return f"holds the control character {control.group()!r}; remove it"
     if holds_a_list(document_id):
-        return "is a list that was written as text; read it with ast.literal_eval(text) or json.loads(text)"
+        return PRINTED_LIST_FAULT
     return None
 
 

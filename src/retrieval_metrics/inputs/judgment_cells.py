@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS
+from retrieval_metrics.inputs.id_checks import is_in_brackets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,6 @@ SEPARATORS = (";", "|", "\n")
 COMMA = ","
 # Passed as `separator=`, it says that each cell holds one id.
 ONE_ID = ""
-# The brackets around a list, a set or a dict, and a tuple.
-_BRACKETS = ("[]", "{}", "()")
 # Two texts with a blank between them: numpy prints arrays so, and Python would join the two.
 _PRINTED_ARRAY = lazy_pattern(r"""['"]\s+['"]""")
 
@@ -46,7 +45,7 @@ def read_cells(rows: Sequence[Any], separator: str | None) -> list[Any]:
             texts.extend(row[column] for column in CELL_COLUMNS if isinstance(row.get(column), str))
     if not texts:
         return list(rows)
-    plain_texts = [text for text in texts if not _is_literal(text)]
+    plain_texts = [text for text in texts if not is_in_brackets(text.strip())]
     if separator is None:
         separator = _find_separator(plain_texts)
     read_rows: list[Any] = []
@@ -94,18 +93,13 @@ def _find_separator(texts: Sequence[str]) -> str:
     return ONE_ID
 
 
-def _is_literal(text: str) -> bool:
-    stripped = text.strip()
-    return stripped[:1] + stripped[-1:] in _BRACKETS
-
-
 def _read_cell(cell: Any, separator: str, where: str) -> Any:
     """Return the judgments in a cell. A cell of text holds ids that are text, so a number beside it is one too."""
     if isinstance(cell, (int, float)) and not isinstance(cell, bool):
         return [_as_text_id(cell, where)]
     if not isinstance(cell, str):
         return cell
-    if _is_literal(cell):
+    if is_in_brackets(cell.strip()):
         return _read_literal(cell.strip(), where)
     parts = [cell] if separator == ONE_ID else cell.split(separator)
     return [part.strip() for part in parts if part.strip()]

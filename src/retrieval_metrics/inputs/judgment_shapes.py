@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, GRADE_COLUMNS, IGNORED_COLUMNS, QUERY_COLUMNS
-from retrieval_metrics.inputs.id_checks import holds_a_list
+from retrieval_metrics.inputs.id_checks import PRINTED_LIST_FAULT, holds_a_list
 from retrieval_metrics.inputs.items import Piece
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _list_advice(judgments: Any) -> str:
     """Return how to make a list of a bare value."""
     if isinstance(judgments, str):
         if holds_a_list(judgments):
-            return "it is a list that was written as text; read it with ast.literal_eval(text) or json.loads(text)"
+            return f"it {PRINTED_LIST_FAULT}"
         for separator in _SEPARATORS:
             if separator in judgments:
                 return (
