@@ -45,9 +45,9 @@ def pieces() -> st.SearchStrategy[Any]:
 def judgments(documents: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     graded = st.dictionaries(documents, grades, min_size=1, max_size=5)
     bare = st.lists(documents, min_size=1, max_size=5, unique=True)
-    return st.one_of(
-        graded, bare, bare.map(set), st.lists(graded, min_size=1, max_size=3), st.lists(bare, min_size=1, max_size=3)
-    )
+    # Groups are sets: two whole numbers in a list read as a document and its grade, which is an error.
+    groups = st.lists(bare.map(set), min_size=1, max_size=3)
+    return st.one_of(graded, bare, bare.map(set), st.lists(graded, min_size=1, max_size=3), groups)
 
 
 items = st.builds(
