@@ -59,7 +59,7 @@ WORDS = {
     "reference/metrics/ndcg": ["ndcg@10", "ndcg above 1"],
     "reference/metrics/precision": ["precision at k", "precision@k"],
     "reference/metrics/recall": ["recall at k", "recall@k"],
-    "tutorial/5-gate": ["github actions", "fail ci"],
+    "tutorial/5-gate": ["ci", "continuous integration", "github actions", "fail ci"],
     "tutorial/index": ["install", "quickstart", "getting started", "notebook"],
 }
 """The words are in lower case: the search looks for what was typed in lower case."""
