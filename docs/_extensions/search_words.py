@@ -13,6 +13,7 @@ WORDS = {
     "explanation/speed": ["benchmark"],
     "explanation/statistics": ["bootstrap", "multiple testing"],
     "guides/agents": ["tool calls", "agentic rag"],
+    "guides/articles": ["retrieval_gt", "order aware", "order unaware", "hitrate@k", "autorag"],
     "guides/changes": ["without judgments", "monitor production"],
     "guides/choosing-metrics": ["which metric", "which k", "metrics for rag", "graded relevance"],
     "guides/command-line": ["gate", "cli", "exit code", "typescript"],
