@@ -83,14 +83,13 @@ class UnitVectors:
 def dot_products(left: Vectors, right: Vectors, block: int = BLOCK) -> Vectors:
     """Return the dot products of all vectors on the left with one vector, shape (d,), or several, shape (m, d)."""
     d = left.shape[1]
-    products: Vectors
-    if d <= block:
-        products = left @ right.T
-        return products
-    products = left[:, :block] @ right[..., :block].T
-    for start in range(block, d, block):
-        end = start + block
-        products = products + left[:, start:end] @ right[..., start:end].T
+    # Linear algebra libraries compute whole registers, also where a vector of few numbers fills only a part. What the
+    # rest of a register happens to hold changes no product, but may raise the flag of an invalid operation.
+    with np.errstate(invalid="ignore"):
+        products: Vectors = left[:, :block] @ right[..., :block].T
+        for start in range(block, d, block):
+            end = start + block
+            products = products + left[:, start:end] @ right[..., start:end].T
     return products
 
 
