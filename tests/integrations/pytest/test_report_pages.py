@@ -68,7 +68,7 @@ def test_the_page_of_a_check_without_a_baseline_is_that_of_its_evaluation(page: 
     browser.open(page, LOOKS[0])
     browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
     links = browser.run("return [...document.links].map(link => [link.innerText, link.href])")
-    ((_, address),) = [link for link in links if link[0] == "Every query"]
+    ((_, address),) = [link for link in links if link[0] == "All queries"]
     browser.driver.get(address)
     assert browser.errors() == []
     assert "test_search.py::test_floor" in read_text(browser)
