@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import QrelsMapping
     from retrieval_metrics.reports.tables import Table
     from retrieval_metrics.statistics import AgreementEstimate
-    from retrieval_metrics.statistics.kappa import Weights
+    from retrieval_metrics.statistics.agreement import Weights
 
     Key = tuple[QueryId, DocumentId]
 
