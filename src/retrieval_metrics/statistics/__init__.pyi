@@ -3,6 +3,8 @@ from retrieval_metrics.statistics.agreement import cohens_kappa as cohens_kappa
 from retrieval_metrics.statistics.agreement import kappa_by_cluster as kappa_by_cluster
 from retrieval_metrics.statistics.agreement import krippendorffs_alpha as krippendorffs_alpha
 from retrieval_metrics.statistics.agreement import share_by_cluster as share_by_cluster
+from retrieval_metrics.statistics.clustered_values import Units as Units
+from retrieval_metrics.statistics.clustered_values import effective_sums as effective_sums
 from retrieval_metrics.statistics.difference_intervals import critical_value_to_p as critical_value_to_p
 from retrieval_metrics.statistics.difference_intervals import difference_interval as difference_interval
 from retrieval_metrics.statistics.difference_intervals import min_significant_units as min_significant_units
@@ -33,5 +35,3 @@ from retrieval_metrics.statistics.rare_changes import RareChange as RareChange
 from retrieval_metrics.statistics.rare_changes import rare_change as rare_change
 from retrieval_metrics.statistics.sums import ExactSums as ExactSums
 from retrieval_metrics.statistics.sums import Sums as Sums
-from retrieval_metrics.statistics.units import Units as Units
-from retrieval_metrics.statistics.units import effective_sums as effective_sums
