@@ -29,8 +29,8 @@ from retrieval_metrics.statistics.power import detectable_difference as detectab
 from retrieval_metrics.statistics.power import queries_needed as queries_needed
 from retrieval_metrics.statistics.prediction_powered import CorrectedMean as CorrectedMean
 from retrieval_metrics.statistics.prediction_powered import corrected_mean as corrected_mean
-from retrieval_metrics.statistics.randomisation_test import SignFlip as SignFlip
-from retrieval_metrics.statistics.randomisation_test import sign_flip_test as sign_flip_test
+from retrieval_metrics.statistics.randomisation_tests import SignFlip as SignFlip
+from retrieval_metrics.statistics.randomisation_tests import sign_flip_test as sign_flip_test
 from retrieval_metrics.statistics.rare_changes import RareChange as RareChange
 from retrieval_metrics.statistics.rare_changes import rare_change as rare_change
 from retrieval_metrics.statistics.sums import ExactSums as ExactSums
