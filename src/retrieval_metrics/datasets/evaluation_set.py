@@ -504,7 +504,7 @@ class EvaluationSet(Questions):
             >>> rm.load(path).queries
             {'q1': 'why?'}
         """
-        from retrieval_metrics.files.questions_file import save_questions
+        from retrieval_metrics.files.saved_questions import save_questions
 
         save_questions(self, path, labels, sources=sources)
 
