@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -34,6 +34,20 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.rules import Rules
 
 
+class RetrieveArguments(TypedDict):
+    """The arguments of `retrieve` with which an `EvaluationTask` is asked.
+
+    Attributes:
+        questions: The questions with their judgments.
+        match: What an id of the judgments is compared with.
+        check: Raises for the first answer what the evaluation would raise for the whole run.
+    """
+
+    questions: Questions
+    match: MatchBy
+    check: Callable[[RunMapping], object]
+
+
 class EvaluationTask:
     """Questions with judgments and the options of an evaluation, all checked before the first question is asked.
 
@@ -43,8 +57,7 @@ class EvaluationTask:
         sources: The documents in which spans are judged.
         match: What an id of the judgments is compared with, with the texts of the documents if spans are judged.
         key: Returns the value of an item that is compared with ids.
-        retrieve_arguments: The arguments of `retrieve`: the questions, what their judgments are compared with, and
-            the check of the first answer.
+        retrieve_arguments: What `retrieve` takes to ask the questions.
     """
 
     def __init__(
@@ -87,8 +100,12 @@ class EvaluationTask:
             documents = documents() if self.sources else None
         self.match = with_source_texts(match, documents, self.qrels, parsed_questions)
         self.key = get_match_key(match)
-        check = make_first_answer_check(self.qrels, self._metrics, rules=self._rules, match=self.match)
-        self.retrieve_arguments: dict[str, Any] = {"questions": parsed_questions, "match": match, "check": check}
+        self.retrieve_arguments: RetrieveArguments = {
+            "questions": parsed_questions,
+            # `retrieve` adds the texts that the questions keep; those of `documents` are for the check.
+            "match": match,
+            "check": make_first_answer_check(self.qrels, self._metrics, rules=self._rules, match=self.match),
+        }
 
     def evaluation(self, run: RetrievedRun) -> Evaluation:
         """Return the evaluation of what was retrieved.
