@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from retrieval_metrics._internal.validation import positive_number
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.data_warning_wording import format_hidden_calls
-from retrieval_metrics.evaluation.data_warnings import find_hidden_calls, find_location_warnings
+from retrieval_metrics.evaluation.data_warnings import find_location_warnings
 from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.evaluation.hidden_calls import find_hidden_calls
 from retrieval_metrics.evaluation.query_scores import QueryScore, query_scores, single_query_score
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.json_codec import decode_judgments
