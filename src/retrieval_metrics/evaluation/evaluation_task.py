@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.query_scores import QueryScore
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import QrelsMapping, RunMapping
     from retrieval_metrics.inputs.match_key import Key
+    from retrieval_metrics.inputs.question_rows import QuestionDataset
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.matching.matching_options import MatchBy, Matching
     from retrieval_metrics.metrics.base.metric import Metric
@@ -62,13 +64,13 @@ class EvaluationTask:
 
     def __init__(
         self,
-        questions: Any,
+        questions: QuestionDataset | Qrels,
         metrics: str | Metric | Iterable[str | Metric],
         match: MatchBy = "id",
         *,
         rules: str | Rules = "standard",
         clusters: ClustersBy = "source",
-        documents: Any = None,
+        documents: Documents | Callable[[], Documents | None] | None = None,
         exclude: Exclude | None = None,
     ) -> None:
         """Read the questions and the options.
