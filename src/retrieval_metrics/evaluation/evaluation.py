@@ -290,7 +290,7 @@ class Evaluation(Printed):
 
     @cached_property
     def stages(self) -> Stages:
-        """The evaluation after each step of the retriever, if the run tells them; empty otherwise."""
+        """The evaluation after each stage of the retriever, if the run tells them; empty otherwise."""
         from retrieval_metrics.evaluation.stages import Stages
 
         return Stages(self)
