@@ -15,7 +15,9 @@ from retrieval_metrics.cli.arguments import (
     add_reading_options,
 )
 from retrieval_metrics.cli.command import Command
-from retrieval_metrics.cli.input_files import read_qrels_and_run
+from retrieval_metrics.cli.input_files import (
+    read_qrels_and_run,
+)
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 
 if TYPE_CHECKING:
