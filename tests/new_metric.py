@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from retrieval_metrics.metrics.base.definition import Definition
-from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS
+from retrieval_metrics.metrics.base.registry import DEFINITIONS, NAME_BY_ALIAS
 
 ROOT = Path(__file__).parent.parent
 

@@ -22,8 +22,8 @@ import retrieval_metrics as rm
 from retrieval_metrics.comparison.rule_attribution import effective_rules, list_rule_changes
 from retrieval_metrics.comparison.rule_meanings import format_rule
 from retrieval_metrics.metrics.base.definition import Definition
+from retrieval_metrics.metrics.base.registry import DEFINITIONS
 from retrieval_metrics.metrics.base.rules import RULE_SETS, STANDARD
-from retrieval_metrics.metrics.base.table import DEFINITIONS
 
 BLOCK = re.compile(r"^```\{metric\} (\w+)\n```$", re.MULTILINE)
 K = 3

@@ -12,7 +12,6 @@ from retrieval_metrics.comparison.compare_retrievers import acompare_retrievers 
 from retrieval_metrics.comparison.compare_retrievers import compare_retrievers as compare_retrievers
 from retrieval_metrics.comparison.comparison import Comparison as Comparison
 from retrieval_metrics.comparison.plan import plan as plan
-from retrieval_metrics.comparison.threshold import threshold as threshold
 from retrieval_metrics.comparison.tune import tune as tune
 from retrieval_metrics.datasets.changes import changes as changes
 from retrieval_metrics.datasets.evaluate_with_labels import evaluate_with_labels as evaluate_with_labels
@@ -32,6 +31,7 @@ from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking as ev
 from retrieval_metrics.evaluation.evaluation import Evaluation as Evaluation
 from retrieval_metrics.evaluation.merge import merge as merge
 from retrieval_metrics.evaluation.scores import Totals as Totals
+from retrieval_metrics.evaluation.threshold import threshold as threshold
 from retrieval_metrics.files.opening import Limits as Limits
 from retrieval_metrics.files.reading import read_qrels as read_qrels
 from retrieval_metrics.files.reading import read_run as read_run

@@ -10,8 +10,6 @@ from retrieval_metrics.comparison.conclusions import Conclusion as Conclusion
 from retrieval_metrics.comparison.conclusions import Conclusions as Conclusions
 from retrieval_metrics.comparison.difference import Difference as Difference
 from retrieval_metrics.comparison.plan import Plan as Plan
-from retrieval_metrics.comparison.threshold import Threshold as Threshold
-from retrieval_metrics.comparison.threshold import ThresholdPoint as ThresholdPoint
 from retrieval_metrics.comparison.tuning_result import Tuning as Tuning
 from retrieval_metrics.datasets.call_budget import Calls as Calls
 from retrieval_metrics.datasets.changes import Changes as Changes
@@ -41,6 +39,8 @@ from retrieval_metrics.evaluation.query_scores import QueryScore as QueryScore
 from retrieval_metrics.evaluation.scores import Scores as Scores
 from retrieval_metrics.evaluation.slices import Slices as Slices
 from retrieval_metrics.evaluation.stages import Stages as Stages
+from retrieval_metrics.evaluation.threshold import Threshold as Threshold
+from retrieval_metrics.evaluation.threshold import ThresholdPoint as ThresholdPoint
 from retrieval_metrics.evaluation.tie_range import TieRange as TieRange
 from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy
 from retrieval_metrics.inputs.exclusion import Exclude as Exclude

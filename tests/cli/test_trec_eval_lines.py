@@ -51,25 +51,24 @@ def expected(files: tuple[Path, Path], options: Sequence[str]) -> list[str]:
     with files[0].open() as qrels_file, files[1].open() as run_file:
         qrels = pytrec_eval.parse_qrel(qrels_file)
         run = pytrec_eval.parse_run(run_file)
-    run = {
-        query: dict(sorted(ranking.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)[: arguments.M])
-        for query, ranking in run.items()
-    }
+    run = {query: cut_ranking(ranking, arguments.M) for query, ranking in run.items()}
     names = {re.sub(r"(?<=[.,])\.", "0.", name) for name in arguments.m or ["official"]}  # pytrec_eval reads no .20
     evaluated = pytrec_eval.RelevanceEvaluator(
         qrels, names, relevance_level=arguments.l, judged_docs_only_flag=arguments.J
     ).evaluate(run)
     measures = [name for name in next(iter(evaluated.values())) if name not in {"relstring", "runid"}]
-    none = {name: LEAST if name.startswith("gm_") else 0.0 for name in measures}
-    values = {
-        query: in_version_10(
-            evaluated.get(query, none), qrels[query], run[query] if query in evaluated else None, arguments
-        )
-        for query in sorted(set(evaluated) | (set(qrels) if arguments.c else set()))
-    }
-    measures += NEW if "all_trec" in names else ()
-    typed = next((name.replace(".", "_", 1) for name in names if name.startswith("set_F")), "set_F")
-    shown = {name: typed if name == "set_F" else name for name in measures}
+    values = {query: in_version_10(evaluated[query], qrels[query], run[query], arguments) for query in evaluated}
+    if arguments.c:
+        worst = dict.fromkeys(measures, 0.0) | {name: LEAST for name in measures if name.startswith("gm_")}
+        for query in qrels.keys() - evaluated.keys():
+            values[query] = in_version_10(worst, qrels[query], None, arguments)
+    values = dict(sorted(values.items()))
+    if "all_trec" in names:
+        measures += NEW
+    shown = dict(zip(measures, measures, strict=True))
+    for name in names:
+        if name.startswith("set_F"):
+            shown["set_F"] = name.replace(".", "_", 1)
     rows = []
     for query in values if arguments.q else ():
         rows += [line(shown[name], query, values[query][name]) for name in measures if name not in ONLY_OF_ALL]
@@ -77,11 +76,21 @@ def expected(files: tuple[Path, Path], options: Sequence[str]) -> list[str]:
         # Added one after the other, as in C; `sum` is exact from Python 3.12 on.
         total = functools.reduce(operator.add, [values[query][name] for query in values])
         if name == "num_rel" and arguments.c:
-            total = sum(grade > 0 for judged in qrels.values() for grade in judged.values())
+            total = sum(count_relevant(judged) for judged in qrels.values())
         elif not name.startswith("num_"):
             total /= len(values)
         rows.append(line(shown[name], "all", math.exp(total) if name.startswith("gm_") else total))
     return rows
+
+
+def cut_ranking(ranking: dict[str, float], max_documents: int) -> dict[str, float]:
+    """Return the first documents of a ranking, best first; of equal scores, the largest id comes first."""
+    best_first = sorted(ranking, key=lambda document: (ranking[document], document), reverse=True)
+    return {document: ranking[document] for document in best_first[:max_documents]}
+
+
+def count_relevant(judged: dict[str, int]) -> int:
+    return sum(grade > 0 for grade in judged.values())
 
 
 NEW = ("rbp", "rbp_resid", "unj_5", "unj_10", "unj_20")
@@ -93,9 +102,13 @@ def in_version_10(
     """The values of a query as version 10 has them; without a ranking, of one document that is not judged."""
     scores = {"none": 1.0} if ranking is None else ranking
     best_first = sorted(scores, key=lambda document: (scores[document], document), reverse=True)
-    grades = [judged.get(document) for document in best_first]
-    grades = [None if grade is None or grade < 0 else grade for grade in grades]
-    grades = [grade for grade in grades if grade is not None] if arguments.J else grades
+    grades: list[int | None] = []
+    for document in best_first:
+        is_judged = judged.get(document, -1) >= 0
+        if is_judged:
+            grades.append(judged[document])
+        elif not arguments.J:
+            grades.append(None)
     needed = sum(grade >= arguments.l for grade in judged.values())
     hits = [grade is not None and grade >= arguments.l for grade in grades]
     values = evaluated | rbp_of_version_10(grades, max(judged.values()))
@@ -420,7 +433,9 @@ def test_what_is_0_by_0_in_trec_eval_is_nan(tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 1\n2 0 a 1\n3 0 c 0\n")
     (tmp_path / "run").write_text("1 Q0 x 1 2 t\n2 Q0 a 1 2 t\n3 Q0 x 1 2 t\n")
     names = [*(f"iprec_at_recall.{index}" for index in (0, 0.5)), "11pt_avg", "map", "P.5"]
-    options = ["-q", "-J", *(word for name in names for word in ("-m", name))]
+    options = ["-q", "-J"]
+    for name in names:
+        options += ["-m", name]
     files = tmp_path / "qrels", tmp_path / "run"
     assert main(["evaluate", *map(str, files), *options, "--format", "trec_eval"]) == 0
     printed = capsys.readouterr().out.splitlines()

@@ -37,24 +37,33 @@ def test_the_bounds_are_those_of_every_completion(grades: int) -> None:
     bounds = comparison.unjudged
     assert bounds is not None
     assert bounds.exact
-    values: dict[str, list[np.ndarray]] = {}
-    highest = max(grade for own in truth.values() for grade in own.values())
-    for query, judged in truth.items():
-        unjudged = [document for document in {*runs["A"][query], *runs["B"][query]} if document not in judged]
-        values_found = []
-        for chosen in itertools.product(range(highest + 1), repeat=len(unjudged)):
-            complete = {query: {**judged, **dict(zip(unjudged, chosen, strict=True))}}
-            values_found.append([list(quiet(complete, {query: run[query]}).values()) for run in runs.values()])
-        values[query] = [np.array(values_found)]
+    highest_grade = max(max(judgments.values()) for judgments in truth.values())
+    values_by_query = [complete_and_score(query, truth[query], runs, highest_grade) for query in truth]
     for number, metric in enumerate(METRICS):
-        values_of_one = [of_query[0][:, :, number] for of_query in values.values()]
-        for system, column in (("A", 0), ("B", 1)):
-            ends = np.mean([(own[:, column].min(), own[:, column].max()) for own in values_of_one], axis=0)
-            assert bounds.means[metric][system] == pytest.approx(tuple(ends))
-        difference = np.mean(
-            [((own[:, 1] - own[:, 0]).min(), (own[:, 1] - own[:, 0]).max()) for own in values_of_one], axis=0
-        )
-        assert bounds.differences[metric, "B", "A"] == pytest.approx(tuple(difference))
+        values_of_a = [values[:, 0, number] for values in values_by_query]
+        values_of_b = [values[:, 1, number] for values in values_by_query]
+        differences = [b - a for a, b in zip(values_of_a, values_of_b, strict=True)]
+        assert bounds.means[metric]["A"] == pytest.approx(mean_ends(values_of_a))
+        assert bounds.means[metric]["B"] == pytest.approx(mean_ends(values_of_b))
+        assert bounds.differences[metric, "B", "A"] == pytest.approx(mean_ends(differences))
+
+
+def complete_and_score(query: str, judged: dict[str, int], runs: dict[str, Any], highest_grade: int) -> np.ndarray:
+    """Return the values under every choice of grades for what is not judged, shape (choices, systems, metrics)."""
+    retrieved = {*runs["A"][query], *runs["B"][query]}
+    unjudged = sorted(retrieved - judged.keys())
+    values = []
+    for grades in itertools.product(range(highest_grade + 1), repeat=len(unjudged)):
+        qrels = {query: {**judged, **dict(zip(unjudged, grades, strict=True))}}
+        values.append([list(quiet(qrels, {query: run[query]}).values()) for run in runs.values()])
+    return np.array(values)
+
+
+def mean_ends(values_by_query: list[np.ndarray]) -> tuple[float, float]:
+    """Return the means over queries of the smallest and of the largest value of each."""
+    lowest = np.mean([values.min() for values in values_by_query])
+    highest = np.mean([values.max() for values in values_by_query])
+    return float(lowest), float(highest)
 
 
 def quiet(qrels: Any, run: Any) -> dict[str, float]:
@@ -157,8 +166,8 @@ def test_sampling_and_ignorance_are_one_sentence() -> None:
     assert conclusion.kind == "not_significant"
     assert "better" not in conclusion.sentence
     assert conclusion.sentence.endswith("; all of the top 3 are judged.")
-    (same,) = quietly(qrels, {"old": old, "new": old}, "recall@5", unjudged="bounds").conclusions
-    assert same.sentence == (
+    (identical,) = quietly(qrels, {"old": old, "new": old}, "recall@5", unjudged="bounds").conclusions
+    assert identical.sentence == (
         "new and old have identical values on every query in recall@5; all of the top 5 are judged."
     )
 
@@ -192,7 +201,9 @@ def test_too_many_to_try_give_an_outer_bound_that_says_so() -> None:
 
 def test_condensed_rankings_are_those_without_what_is_unjudged() -> None:
     truth, runs = pooled(4, grades=2)
-    without = {query: [one for one in ranking if one in truth[query]] for query, ranking in runs["B"].items()}
+    without = {}
+    for query, ranking in runs["B"].items():
+        without[query] = [document for document in ranking if document in truth[query]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rm.RetrievalWarning)
         condensed = rm.evaluate(truth, runs["B"], [*METRICS, "precision@4", "bpref"], unjudged="condensed")
@@ -240,17 +251,23 @@ def test_an_unseen_document_has_every_grade_above_0(documents: int, unseen: int,
 
 
 def test_unseen_documents_of_numbered_ones_have_numbers_of_their_own() -> None:
-    for judged, other in (({5: 1}, [5]), ({5: 1}, [6, 5]), ({5: 1, 6: 1}, [6, 5]), ({6: 1, 5: 0}, [6, 5])):
-        values_found = []
-        for to in (int, str):
-            qrels = {f"q{number}": {to(document): grade for document, grade in judged.items()} for number in range(6)}
-            runs = {name: {query: [*map(to, own)] for query in qrels} for name, own in (("a", [5]), ("b", other))}
-            bounds = quietly(qrels, runs, ["recall@3", "ndcg@3"], unjudged="bounds", unretrieved_relevant=3).unjudged
-            assert bounds is not None
-            values_found.append((bounds.means, bounds.differences))
-        assert values_found[0] == values_found[1]
+    for judged, ranking in (({5: 1}, [5]), ({5: 1}, [6, 5]), ({5: 1, 6: 1}, [6, 5]), ({6: 1, 5: 0}, [6, 5])):
+        numbered = bound_with_ids(int, judged, ranking)
+        named = bound_with_ids(str, judged, ranking)
+        assert (numbered.means, numbered.differences) == (named.means, named.differences)
     # one of 1 to 1 + 3 relevant documents
-    assert values_found[0][0]["recall@3"]["b"] == (1 / 4, 1)
+    assert numbered.means["recall@3"]["b"] == (1 / 4, 1)
+
+
+def bound_with_ids(id_type: type, judged: dict[int, int], ranking: list[int]) -> Any:
+    """Return the bounds of a system with one document and one with a ranking, their ids of a type."""
+    judgments = {id_type(document): grade for document, grade in judged.items()}
+    qrels: Any = {f"q{number}": judgments for number in range(6)}
+    rankings = {"a": (id_type(5),), "b": tuple(map(id_type, ranking))}
+    runs: Any = {name: dict.fromkeys(qrels, documents) for name, documents in rankings.items()}
+    bounds = quietly(qrels, runs, ["recall@3", "ndcg@3"], unjudged="bounds", unretrieved_relevant=3).unjudged
+    assert bounds is not None
+    return bounds
 
 
 def test_unseen_documents_are_relevant_or_are_not() -> None:
@@ -263,23 +280,24 @@ def test_unseen_documents_are_relevant_or_are_not() -> None:
 
 def test_what_can_be_tried_in_all_goes_to_the_queries_with_the_fewest_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels = {query: {"d": 1, "x": 0} for query in "pqrs"}
-    one = {"p": ["u", "v", "w", "d"], "q": ["u", "d"], "r": ["u", "v", "d"], "s": ["d"]}  # 8, 2, 4 and 1 ways
-    two = {query: ["d"] for query in qrels}
+    open_run = {"p": ["u", "v", "w", "d"], "q": ["u", "d"], "r": ["u", "v", "d"], "s": ["d"]}  # 8, 2, 4 and 1 ways
+    judged_run = {query: ["d"] for query in qrels}
 
-    def outer(most: int, *metrics: str) -> dict[str, int]:
-        monkeypatch.setattr(unjudged_bounds, "MAX_COMPLETIONS", most)
-        bounds = quietly(qrels, {"one": one, "two": two}, list(metrics), unjudged="bounds").unjudged
+    def outer(max_completions: int, *metrics: str) -> dict[str, int]:
+        monkeypatch.setattr(unjudged_bounds, "MAX_COMPLETIONS", max_completions)
+        runs = {"open": open_run, "judged": judged_run}
+        bounds = quietly(qrels, runs, list(metrics), unjudged="bounds").unjudged
         assert bounds is not None
         assert bounds.queries == dict.fromkeys(metrics, 3)
         return dict(bounds.outer)
 
-    assert [outer(most, "mrr@5")["mrr@5"] for most in (14, 13, 6, 5, 2, 1)] == [0, 1, 1, 2, 2, 3]
+    assert [outer(n, "mrr@5")["mrr@5"] for n in (14, 13, 6, 5, 2, 1)] == [0, 1, 1, 2, 2, 3]
     assert outer(28, "mrr@5", "mrr@6") == {"mrr@5": 0, "mrr@6": 0}  # half for each depth
     assert outer(27, "mrr@5", "mrr@6") == {"mrr@5": 1, "mrr@6": 1}
     assert outer(14, "mrr@5", "map@5") == {"mrr@5": 0, "map@5": 0}  # one depth
 
 
-@pytest.mark.parametrize("clusters", [None, {f"q{at}": at // 2 for at in range(14)}])
+@pytest.mark.parametrize("clusters", [None, {f"q{number}": number // 2 for number in range(14)}])
 def test_the_p_values_are_those_of_the_judgments_at_either_end(clusters: dict[str, int] | None) -> None:
     qrels = {f"q{number}": {"a": 1, "z": 0} for number in range(14)}
     old = {query: ["z", "a"] if number % 3 else ["a", "z"] for number, query in enumerate(qrels)}
@@ -290,11 +308,13 @@ def test_the_p_values_are_those_of_the_judgments_at_either_end(clusters: dict[st
 
     bounds = compared(qrels, unjudged="bounds").unjudged
     assert bounds is not None
-    ends = [compared({query: {**own, "u": grade} for query, own in qrels.items()}) for grade in (0, 1)]
+    low_end = compared({query: {**judgments, "u": 0} for query, judgments in qrels.items()})
+    high_end = compared({query: {**judgments, "u": 1} for query, judgments in qrels.items()})
     for metric in ("mrr@2", "mrr@1"):
-        values_found = [end.difference(metric, "new", "old") for end in ends]
-        assert bounds.p_values[metric, "new", "old"] == pytest.approx(tuple(one.p_corrected for one in values_found))
-        assert bounds.differences[metric, "new", "old"] == pytest.approx(tuple(one.mean for one in values_found))
+        low = low_end.difference(metric, "new", "old")
+        high = high_end.difference(metric, "new", "old")
+        assert bounds.p_values[metric, "new", "old"] == pytest.approx((low.p_corrected, high.p_corrected))
+        assert bounds.differences[metric, "new", "old"] == pytest.approx((low.mean, high.mean))
 
 
 @pytest.mark.parametrize(
@@ -328,12 +348,11 @@ def test_bounds_follow_the_order_of_ties_under_the_rules(rules: str) -> None:
     clear = {query: {"z": 2.0, "b": 1.0} for query in qrels}
     ranked = {query: ["z", "b"] if rules == "standard" else ["b", "z"] for query in qrels}
 
-    def bounds(one: Any) -> Any:
-        compared = rm.compare(qrels, {"one": one, "two": clear}, ["precision@1"], unjudged="bounds", rules=rules)
+    def bounds(run: Any) -> Any:
+        compared = rm.compare(qrels, {"run": run, "clear": clear}, ["precision@1"], unjudged="bounds", rules=rules)
         assert compared.unjudged is not None
-        return compared.unjudged.differences, [
-            (values_of_one.query, values_of_one.document) for values_of_one in compared.to_judge()
-        ]
+        to_judge = [(unjudged.query, unjudged.document) for unjudged in compared.to_judge()]
+        return compared.unjudged.differences, to_judge
 
     assert bounds(tied) == bounds(ranked)
     if rules != "standard":

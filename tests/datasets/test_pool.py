@@ -97,19 +97,6 @@ def test_what_cannot_be_pooled_says_why(arguments: Any, error: str) -> None:
         rm.pool(*arguments)
 
 
-def test_effects_need_two_systems_and_a_metric_whose_change_is_bounded() -> None:
-    with pytest.raises(ValueError, match="needs two systems"):
-        rm.pool(QUESTIONS, RUNS["bm25"], metric="mrr")
-    with pytest.raises(ValueError, match="the change of map cannot be bounded without judgments"):
-        rm.pool(QUERIES, RUNS, metric="map")
-
-
-def test_without_judgments_an_effect_is_what_the_place_of_a_document_is_worth() -> None:
-    runs = {"one": {"q1": ["a", "b"]}, "other": {"q1": ["b", "c"]}}
-    effects = {item.document: item.effect for item in rm.pool({"q1": "what?"}, runs, metric="mrr")}
-    assert effects == {"a": 1.0, "b": 0.5, "c": 0.5}  # 1/1 - 0; 1/1 - 1/2; 1/2 - 0
-
-
 def test_it_becomes_a_frame() -> None:
     frame = rm.pool(QUESTIONS, RUNS, CORPUS, depth=2).to_pandas()
     assert list(frame.columns) == ["query", "document", "text", "best_rank", "found_by", "effect"]

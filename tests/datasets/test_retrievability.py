@@ -9,7 +9,8 @@ import retrieval_metrics as rm
 from lint_cases import CORPUS, QUERIES, VAULT, find_queries, lint
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.lint_input import LintInput
-from retrieval_metrics.datasets.retrievability import Search, SearchQuality
+from retrieval_metrics.datasets.retrievability import Search
+from retrieval_metrics.datasets.search_quality import SearchQuality
 
 TOOLS = [first + last for first in "bdfgklmn" for last in ("aro", "eki", "ilo", "omu", "uta")]
 

@@ -7,7 +7,7 @@ import pytest
 
 import retrieval_metrics as rm
 from documentation_sources import module
-from retrieval_metrics.metrics.base.table import DEFINITIONS
+from retrieval_metrics.metrics.base.registry import DEFINITIONS
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("sphinx") is None, reason="the dependency group docs is not installed: --group docs"

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.metrics.base.table import DEFINITIONS
+from retrieval_metrics.metrics.base.registry import DEFINITIONS
 
 
 class TestCounts:

@@ -7,7 +7,9 @@ from pathlib import Path
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from retrieval_metrics.evaluation import data_warning_wording as wording
-from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, NearMissReport, UnlocatedItems
+from retrieval_metrics.evaluation.data_warnings import NearMissReport, UnlocatedItems
+from retrieval_metrics.evaluation.empty_rankings import EmptyRankings
+from retrieval_metrics.evaluation.hidden_calls import HiddenCalls
 from retrieval_metrics.evaluation.id_mismatch import (
     IdMismatch,
     IdRemedy,

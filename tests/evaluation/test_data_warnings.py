@@ -12,7 +12,6 @@ from data_warning_kinds import evaluate_silently, find_kinds
 from retrieval_metrics.evaluation.data_warnings import (
     SYSTEM_WIDE,
     find_data_warnings,
-    find_hidden_calls,
     require_judged_documents,
     system_wide_warnings,
 )
@@ -64,39 +63,6 @@ class TestWhereSomethingIsDecided:
         evaluations = {name: rm.Evaluation.from_scores({"mrr": dict.fromkeys(QRELS, 0.0)}) for name in ("old", "new")}
         assert {conclusion.kind for conclusion in rm.compare(evaluations).conclusions} == {"identical"}
         assert system_wide_warnings({name: evaluation.scores for name, evaluation in evaluations.items()}) == []
-
-
-class TestEmptyRankings:
-    QRELS: Any = {"answerable": ["a"], "missed": ["b"], "silent": [], "judged 0": {"z": 0}}
-
-    def test_an_empty_ranking_is_right_where_nothing_is_relevant(self) -> None:
-        run: Any = {"answerable": ["a"], "missed": [], "silent": [], "judged 0": []}
-        with pytest.warns(rm.RetrievalWarning, match="1 of 2 answerable .* 'missed'"):
-            result = rm.evaluate(self.QRELS, run, "mrr")
-        assert (result.counts["missing"], result.counts["no_relevant"]) == (1, 2)
-        assert find_kinds(self.QRELS, run) == ["empty_rankings"]
-        assert find_kinds(self.QRELS, run | {"missed": ["b"]}) == []
-
-    def test_a_failure_is_counted_whatever_was_to_be_found(self) -> None:
-        run = rm.RetrievedRun({"answerable": ["a"], "missed": ["b"], "silent": []}, {"silent": TimeoutError("slow")})
-        with pytest.warns(rm.RetrievalWarning, match="1 of 3 answerable .* 'silent'.*TimeoutError: slow"):
-            counts = rm.evaluate(self.QRELS, run, "mrr").counts
-        assert (counts["missing"], counts["failed"]) == (1, 1)
-
-
-class TestHiddenCalls:
-    def test_a_cutoff_within_the_first_call_hides_the_later_ones(self) -> None:
-        run = rm.RetrievedRun({"q1": ["a", "b", "c"], "q2": ["a", "b"]}, calls={"q1": [1, 1, 2], "q2": [1, 2]})
-        metrics = [rm.Metric("recall", 3), rm.Metric("recall", 2)]
-        hidden = find_hidden_calls(metrics, run)
-        assert hidden is not None
-        assert (hidden.metric, hidden.k, hidden.first_query) == (metrics[1], 2, "q1")
-        assert (hidden.n_queries, hidden.n_with_calls) == (1, 2)
-
-    def test_without_a_cutoff_or_calls_nothing_is_hidden(self) -> None:
-        run = rm.RetrievedRun({"q1": ["a", "b"]}, calls={"q1": [1, 2]})
-        assert find_hidden_calls([rm.Metric("map"), rm.Metric.parse("recall@1calls")], run) is None
-        assert find_hidden_calls([rm.Metric("recall", 1)], {"q1": ["a", "b"]}) is None
 
 
 class TestLocations:

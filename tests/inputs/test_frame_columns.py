@@ -61,4 +61,4 @@ def test_columns_of_pandas_may_have_numbers_for_names() -> None:
 
 def test_what_is_no_frame_is_refused() -> None:
     with pytest.raises(TypeError, match=r"a table must be a pandas or polars DataFrame.*got int"):
-        rm.read_run(7)
+        rm.read_run(7)  # type: ignore[arg-type]  # wrong on purpose

@@ -14,8 +14,8 @@ import retrieval_metrics as rm
 from generated import cutoffs
 from piece_reference import Chunk
 from retrieval_metrics import Retrieved, Span
+from retrieval_metrics.metrics.base.registry import DEFINITIONS
 from retrieval_metrics.metrics.base.rules import RULE_SETS
-from retrieval_metrics.metrics.base.table import DEFINITIONS
 from span_collection import SPLITTERS, chunked, corpora_in, questions_in, shared
 
 unwarned = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")

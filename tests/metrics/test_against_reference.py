@@ -11,7 +11,7 @@ import piece_reference
 import reference
 import retrieval_metrics as rm
 from generated import DOCUMENTS, cutoffs, often, rankings, truths
-from retrieval_metrics.metrics.base.table import DEFINITIONS
+from retrieval_metrics.metrics.base.registry import DEFINITIONS
 
 # Every metric with every value of its parameters that its definition gives as an example.
 WITH_PARAMETER: list[tuple[str, str, Any]] = []

@@ -12,28 +12,41 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from generated import cutoffs, flat_truths, often, rankings, truths
-from retrieval_metrics.metrics.base.table import DEFINITIONS
+from retrieval_metrics.metrics.base.definition import Definition
+from retrieval_metrics.metrics.base.registry import DEFINITIONS
 from retrieval_metrics.metrics.base.value_bounds import find_two_valued_queries
 
 OF_RANKINGS = {name: definition for name, definition in DEFINITIONS.items() if not definition.needs_places}
-SPELLINGS = [
-    *OF_RANKINGS,
-    *(
-        f"{name}({key}={value})"
-        for name, definition in OF_RANKINGS.items()
-        for key, parameter in definition.parameters.items()
-        if key not in {"gains", "max_grade"}  # what they allow depends on the grades
-        for value in parameter.examples
-    ),
-    "rbp(p=0.999)",
-    "rbp(p=0.001)",
-]
+# The parameters whose allowed values depend on the grades.
+DEPEND_ON_GRADES = {"gains", "max_grade"}
+
+
+def spell_with_parameters(name: str, definition: Definition) -> list[str]:
+    """Return a metric with each example of each of its parameters."""
+    spellings = []
+    for key, parameter in definition.parameters.items():
+        if key not in DEPEND_ON_GRADES:
+            spellings += [f"{name}({key}={value})" for value in parameter.examples]
+    return spellings
+
+
+def list_spellings() -> list[str]:
+    """Return every metric of rankings, without and with parameters."""
+    spellings = [*OF_RANKINGS]
+    for name, definition in OF_RANKINGS.items():
+        spellings += spell_with_parameters(name, definition)
+    return [*spellings, "rbp(p=0.999)", "rbp(p=0.001)"]
+
+
+def can_reach_one(name: str) -> bool:
+    """Return whether the best value of a metric is 1; of groups ranked by themselves, only one can be first."""
+    definition = rm.Metric.parse(name).definition
+    return definition.reaches_one and definition.higher_is_better and "per=group" not in name
+
+
+SPELLINGS = list_spellings()
 BOUNDED = [name for name in SPELLINGS if rm.Metric.parse(name).definition.bounded]
-REACHES_ONE = [  # of several groups, each ranked by itself, only one can be first
-    name
-    for name in BOUNDED
-    if (facts := rm.Metric.parse(name).definition).reaches_one and facts.higher_is_better and "per=group" not in name
-]
+REACHES_ONE = [name for name in BOUNDED if can_reach_one(name)]
 IDEAL_IS_ONE = ["hit_rate", "recall", "full_recall", "mrr", "map", "ndcg", "ndcg(gain=exponential)", "r_precision"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")

@@ -11,7 +11,7 @@ import pytest
 
 import retrieval_metrics as rm
 from new_metric import ROOT, new_metric
-from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS
+from retrieval_metrics.metrics.base.registry import DEFINITIONS, NAME_BY_ALIAS
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
@@ -55,7 +55,7 @@ def test_the_command_makes_a_whole_metric(like: str, copied: Path) -> None:
     code = f"""
 import reference
 import retrieval_metrics as rm
-from retrieval_metrics.metrics.base.table import DEFINITIONS
+from retrieval_metrics.metrics.base.registry import DEFINITIONS
 assert [*reference.METRICS][:2] and reference.METRICS["brand_new"]([{{"a": 2}}, {{"b": 1}}], ["x", "b", "a"]) > 0
 qrels, run = {{"q": {{"a": 2, "b": 1}}}}, {{"q": ["x", "b", "a"]}}
 one, other = rm.evaluate(qrels, run, ["brand_new", "{like}"]).means.values()

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from retrieval_metrics.reports.display_text import escaped, for_terminal, format_one_line, shorten
+from retrieval_metrics.reports.display_text import escaped, for_terminal, format_cells, format_one_line, shorten
 
 
 def test_control_characters_are_written_out_and_line_breaks_stay() -> None:
@@ -14,6 +14,7 @@ def test_control_characters_are_written_out_and_line_breaks_stay() -> None:
 
 def test_one_line_has_no_breaks_and_no_tabs() -> None:
     assert format_one_line("two\nlines\tand a tab") == r"two\nlines and a tab"
+    assert format_cells(["two\nlines", "a\ttab"]) == [r"two\nlines", "a tab"]
 
 
 def test_a_long_text_ends_at_a_word_if_one_ends_late_enough() -> None:

@@ -185,4 +185,4 @@ def test_an_option_that_there_is_not_is_named(tmp_path: Path) -> None:
     for rank in (1, 2):
         history.add(result(rank), f"{rank}", save=tmp_path / f"{rank}.json")
     with pytest.raises(TypeError, match="there is no option 'levle'; there are level, margin, metrics, resamples"):
-        history.compare("1", "2", levle=0.9)
+        history.compare("1", "2", levle=0.9)  # type: ignore[call-arg]  # wrong on purpose

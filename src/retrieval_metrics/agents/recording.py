@@ -56,10 +56,10 @@ class TraceRecording:
         parent: str | None,
         kind: str,
         name: str,
-        payload: Any,
+        payload: object,
         *,
         query: QueryId | None = None,
-        **fields: Any,
+        **fields: object,
     ) -> None:
         """Note that a span began.
 
@@ -88,14 +88,15 @@ class TraceRecording:
         self._open[span] = recorded
         self.spans.append(recorded)
 
-    def change(self, span: str, **values: Any) -> None:
+    def change(self, span: str, **values: object) -> None:
         """Add to what is known of a span that has begun; another span is ignored."""
         if span in self._open:
-            if isinstance(values.get("error"), str):
-                values["error"] = redact_secrets(values["error"])
+            error = values.get("error")
+            if isinstance(error, str):
+                values["error"] = redact_secrets(error)
             self._open[span] |= _copy_payload(values)
 
-    def end(self, span: str, **values: Any) -> None:
+    def end(self, span: str, **values: object) -> None:
         """Note that a span ended, with its `output` or its `error`."""
         self.change(span, end=perf_counter(), **values)
 

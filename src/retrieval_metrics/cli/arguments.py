@@ -15,8 +15,8 @@ from retrieval_metrics.cli.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.files.formats import FORMATS, POSITIONAL_FORMATS
 from retrieval_metrics.inputs.allowances import ALLOWANCES
 from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES, RUN_ROLES
+from retrieval_metrics.metrics.base.registry import DEFINITIONS
 from retrieval_metrics.metrics.base.rules import RULE_SETS
-from retrieval_metrics.metrics.base.table import DEFINITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -112,11 +112,7 @@ def run(arguments: argparse.Namespace) -> bool:
     paths = paths_by_name(arguments.runs)
     measures = _measures_to_print(arguments)
     rules = _rules_of_options(arguments)
-    for option in ("fail_under", "at_most"):
-        for metric, bound in getattr(arguments, option):
-            if option == "at_most" and metric.definition.higher_is_better and not metric.definition.is_given:
-                raise ValueError(f"higher is better in {metric}, so it has no ceiling; give it a floor: --fail-under")
-            require_useful_bound(option, metric, bound)
+    _require_useful_bounds(arguments)
     _refuse_contradictions(arguments, has_several_runs=len(paths) > 1)
     labels = parse_labels(arguments.label)
     texts = read_report_texts(arguments)
@@ -125,9 +121,11 @@ def run(arguments: argparse.Namespace) -> bool:
     metrics = [*_metrics_to_compute(measures, arguments.level), *bounded_metrics]
     options = scoring_arguments(arguments) | {"rules": rules}
     evaluations = {}
-    for name, (qrels, run) in inputs.items():
-        rankings = run if arguments.most is None else truncate_rankings(run, arguments.most)
-        evaluations[name] = rm.evaluate(qrels, rankings, metrics, **options)
+    for name, (qrels, whole_run) in inputs.items():
+        scored_run = whole_run
+        if arguments.most is not None:
+            scored_run = truncate_rankings(whole_run, arguments.most)
+        evaluations[name] = rm.evaluate(qrels, scored_run, metrics, **options)
     first_evaluation = next(iter(evaluations.values()))
     to_terminal = arguments.output is None and arguments.format in {None, "text"}
     result = evaluations_output(evaluations, per_query=arguments.per_query, to_terminal=to_terminal)
@@ -178,6 +176,16 @@ def _check_ceilings(
             if line not in lines:
                 lines.append(line)
     return passed, failed
+
+
+def _require_useful_bounds(arguments: argparse.Namespace) -> None:
+    """Raise if a floor or a ceiling is one that every value keeps, or the wrong one of the two for its metric."""
+    for metric, floor in arguments.fail_under:
+        require_useful_bound("fail_under", metric, floor)
+    for metric, ceiling in arguments.at_most:
+        if metric.definition.higher_is_better and not metric.definition.is_given:
+            raise ValueError(f"higher is better in {metric}, so it has no ceiling; give it a floor: --fail-under")
+        require_useful_bound("at_most", metric, ceiling)
 
 
 def _refuse_contradictions(arguments: argparse.Namespace, *, has_several_runs: bool) -> None:

@@ -54,28 +54,28 @@ def find_unmeasured(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacl
     one. Or spans are judged, and the position of its items is unknown. A system that retrieves known documents and
     finds nothing relevant is measured, and bad.
     """
-    empty: dict[str, Origin] = {}
-    others: list[Origin] = []
+    without_judged: dict[str, Origin] = {}
+    with_judged: list[Origin] = []
     for name, scores in scores_by_system.items():
         origin = scores.origin
         if origin is None or not origin.judged.n_retrieved.any():
             continue
         if origin.judged.is_empty:
-            empty[name] = origin
+            without_judged[name] = origin
         else:
-            others.append(origin)
+            with_judged.append(origin)
     unmeasured: dict[str, Obstacle] = {}
-    if not empty:
+    if not without_judged:
         return unmeasured
-    known: set[Any] = set()
-    for origin in others:
-        known.update(_iterate_ids(origin))
-    for name, origin in empty.items():
+    measured_ids: set[Any] = set()
+    for origin in with_judged:
+        measured_ids.update(_iterate_ids(origin))
+    for name, origin in without_judged.items():
         if origin.judged.unlocated:
             unmeasured[name] = "unlocated"
         elif not origin.judged.qrels.has_pieces:
-            judged_ids = set(origin.judged.qrels.documents)
-            if all(document_id not in known and document_id not in judged_ids for document_id in _iterate_ids(origin)):
+            familiar_ids = measured_ids.union(origin.judged.qrels.documents)
+            if familiar_ids.isdisjoint(_iterate_ids(origin)):
                 unmeasured[name] = "foreign_ids"
     return unmeasured
 
@@ -95,13 +95,14 @@ def _iterate_ids(origin: Origin) -> Iterator[Any]:
 def _depends_on_near_misses(difference: Difference, changes: Mapping[str, Mapping[Metric, ChangeByQuery]]) -> bool:
     """Return whether the sign of a significant difference, or the size of another, could change with near misses."""
     metric = Metric.parse(difference.metric)
-    own = changes.get(difference.system, {}).get(metric, {})
-    others = changes.get(difference.baseline, {}).get(metric, {})
-    if not difference.n or not (own or others):
+    system_changes = changes.get(difference.system, {}).get(metric, {})
+    baseline_changes = changes.get(difference.baseline, {}).get(metric, {})
+    if not difference.n or not (system_changes or baseline_changes):
         return False
-    own_shift = sum(own.get(query, 0.0) for query in difference.queries) / difference.n
-    other_shift = sum(others.get(query, 0.0) for query in difference.queries) / difference.n
-    for shift in (own_shift, -other_shift, own_shift - other_shift):
+    system_shift = sum(system_changes.get(query, 0.0) for query in difference.queries) / difference.n
+    baseline_shift = sum(baseline_changes.get(query, 0.0) for query in difference.queries) / difference.n
+    # As if the near misses of the system counted, those of the baseline, or both.
+    for shift in (system_shift, -baseline_shift, system_shift - baseline_shift):
         corrected = difference.mean + shift
         if difference.significant:
             if corrected * difference.mean <= 0:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
-from retrieval_metrics.statistics.kappa import MIN_DISAGREEMENTS
+from retrieval_metrics.statistics.agreement import MIN_DISAGREEMENTS
 
 if TYPE_CHECKING:
     from retrieval_metrics.datasets.grader_agreement import Agreement

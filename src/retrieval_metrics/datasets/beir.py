@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics.datasets.export import require_ids
 from retrieval_metrics.files.question_files import QUERIES_FILE
-from retrieval_metrics.files.questions_file import encode_answer_and_conversation
+from retrieval_metrics.files.saved_questions import encode_answer_and_conversation
 from retrieval_metrics.files.writing import write_qrels
 from retrieval_metrics.inputs.qrels import as_qrels
 

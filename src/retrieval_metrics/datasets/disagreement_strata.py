@@ -66,10 +66,9 @@ def stratify_by_disagreement(
     qrels = as_qrels(graded.qrels if isinstance(graded, Labels) else graded)
     differences = _largest_differences(queries, qrels, runs, resolved_metrics)
     if not differences.any():
-        names = map(str, with_relevance_threshold(resolved_metrics, qrels.relevant_from))
+        names = ", ".join(map(str, with_relevance_threshold(resolved_metrics, qrels.relevant_from)))
         raise ValueError(
-            f"by these grades the systems differ on none of the {len(queries)} queries in "
-            f"{', '.join(names)}; draw without them: "
+            f"by these grades the systems differ on none of the {len(queries)} queries in {names}; draw without them: "
             "sample(n)"
         )
     first_stratum = choose_first_stratum(np.sort(differences)[::-1])

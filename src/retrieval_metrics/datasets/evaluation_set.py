@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.lint_report import Lint
     from retrieval_metrics.files.opening import Limits
     from retrieval_metrics.inputs.documents import Documents
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
+    from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -424,7 +426,7 @@ class EvaluationSet(Questions):
     def lint(
         self,
         corpus: CorpusSource | None = None,
-        runs: Any = None,
+        runs: RunMapping | Run | Mapping[str, RunMapping | Run] | None = None,
         *,
         metric: str | Metric = "ndcg@10",
         difference: float = 0.05,
@@ -504,7 +506,7 @@ class EvaluationSet(Questions):
             >>> rm.load(path).queries
             {'q1': 'why?'}
         """
-        from retrieval_metrics.files.questions_file import save_questions
+        from retrieval_metrics.files.saved_questions import save_questions
 
         save_questions(self, path, labels, sources=sources)
 

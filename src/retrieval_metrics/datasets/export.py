@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.datasets.label_wording import format_grades
-from retrieval_metrics.files.questions_file import encode_answer_and_conversation
+from retrieval_metrics.files.saved_questions import encode_answer_and_conversation
 from retrieval_metrics.inputs.foreign_datasets import QUERY_ID_KEY
 from retrieval_metrics.inputs.items import Piece, Quote, Text
 from retrieval_metrics.inputs.json_codec import encode_id, encode_judgments, to_json_value

@@ -323,23 +323,10 @@ async def agenerate_questions(
         raise ValueError(f"{UNANSWERABLE!r} questions need the check {ANSWERABLE!r}: nothing else tells that they are")
     client = LlmClient(model)
     texts = Corpus.from_texts(corpus, passage_length)
-    if COMPARISON in n_by_kind and len(texts.documents) == 1:
-        raise ValueError(f"the corpus is one document, which cannot be compared: leave {COMPARISON!r} out of kinds")
-    if len(texts.passages) == 1 and SEVERAL_PASSAGES in n_by_kind:
-        if kinds is not None:
-            raise ValueError(
-                f"the corpus is one passage, so no question needs several: leave {SEVERAL_PASSAGES!r} out of kinds, "
-                f"or cut it into more passages than with passage_length={passage_length}"
-            )
+    if kinds is None and SEVERAL_PASSAGES in n_by_kind and len(texts.passages) == 1:
         shares_for_one_passage = {kind: share for kind, share in DEFAULT_SHARES.items() if kind != SEVERAL_PASSAGES}
         n_by_kind = apportion(n, shares_for_one_passage, KINDS, "kinds")
-    for kind, n_wanted in n_by_kind.items():
-        if n_wanted > MAX_PER_PASSAGE * len(texts.passages):
-            raise ValueError(
-                f"{n_wanted} questions of the kind {kind!r} are too many for a corpus of {len(texts.passages)} "
-                f"passages: at most {MAX_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller "
-                f"passage_length than {passage_length}"
-            )
+    _require_large_enough_corpus(texts, n_by_kind, passage_length)
     prompts = prompts or QuestionPrompts()
     formatter = PassageFormatter(texts, evidence, most_overlap, prompts.language)
     generation = QuestionGeneration(
@@ -432,3 +419,21 @@ def _require_known_names(names: Collection[str], known_names: Collection[str], a
     for name in names:
         if name not in known_names:
             raise ValueError(f"{argument} must be among {', '.join(map(repr, known_names))}, got {name!r}")
+
+
+def _require_large_enough_corpus(texts: Corpus, n_by_kind: Mapping[str, int], passage_length: int) -> None:
+    """Raise if a corpus has too few documents or passages for so many questions of each kind."""
+    if COMPARISON in n_by_kind and len(texts.documents) == 1:
+        raise ValueError(f"the corpus is one document, which cannot be compared: leave {COMPARISON!r} out of kinds")
+    if SEVERAL_PASSAGES in n_by_kind and len(texts.passages) == 1:
+        raise ValueError(
+            f"the corpus is one passage, so no question needs several: leave {SEVERAL_PASSAGES!r} out of kinds, "
+            f"or cut it into more passages than with passage_length={passage_length}"
+        )
+    for kind, n_wanted in n_by_kind.items():
+        if n_wanted > MAX_PER_PASSAGE * len(texts.passages):
+            raise ValueError(
+                f"{n_wanted} questions of the kind {kind!r} are too many for a corpus of {len(texts.passages)} "
+                f"passages: at most {MAX_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller "
+                f"passage_length than {passage_length}"
+            )

@@ -21,7 +21,7 @@ from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.charts import ChartRow, ChartRows
 from retrieval_metrics.reports.tables import Printed
 from retrieval_metrics.statistics import AgreementEstimate, kappa_by_cluster, krippendorffs_alpha, share_by_cluster
-from retrieval_metrics.statistics.kappa import MIN_DISAGREEMENTS
+from retrieval_metrics.statistics.agreement import MIN_DISAGREEMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import DocumentId, FloatArray, QueryId
     from retrieval_metrics.reports.tables import Table
-    from retrieval_metrics.statistics.kappa import Weights
+    from retrieval_metrics.statistics.agreement import Weights
 
     GradesByDocument = Mapping[tuple[QueryId, DocumentId], float]
     # The kind of each passage in several respects: `{"found by": "bm25 alone", "length": "short"}`.

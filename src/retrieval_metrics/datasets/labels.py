@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.grader_agreement import GraderKinds
     from retrieval_metrics.datasets.label import Grader
     from retrieval_metrics.inputs.items import QrelsMapping
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.reports.tables import Table
     from retrieval_metrics.statistics import AgreementEstimate
-    from retrieval_metrics.statistics.kappa import Weights
+    from retrieval_metrics.statistics.agreement import Weights
 
     Key = tuple[QueryId, DocumentId]
 
@@ -84,7 +85,7 @@ class Labels(Printed):
 
     @classmethod
     def from_qrels(
-        cls, qrels: Any, grader: str, *, kind: Grader = "human", relevant_from: float | None = None
+        cls, qrels: QuestionsOrQrels, grader: str, *, kind: Grader = "human", relevant_from: float | None = None
     ) -> Labels:
         """Return judgments as the grades of one person or model.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.validation import proportion
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
@@ -40,12 +40,14 @@ from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import track_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import LintFinding
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.questions import QuestionsT
+    from retrieval_metrics.inputs.run import Run
 
     Check = Callable[[LintInput], Iterable[LintFinding | str]]
 
@@ -77,7 +79,7 @@ CHECKS: tuple[Check, ...] = (
 def lint(
     questions: QuestionsT,
     corpus: CorpusSource | None = None,
-    runs: Any = None,
+    runs: RunMapping | Run | Mapping[str, RunMapping | Run] | None = None,
     *,
     metric: str | Metric = "ndcg@10",
     difference: float = 0.05,

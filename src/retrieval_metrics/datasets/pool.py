@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import random
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeAlias
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
 from retrieval_metrics._internal.validation import integer, positive_integer
-from retrieval_metrics._internal.warn import RetrievalWarning
-from retrieval_metrics.comparison.change_bounds import document_weights, require_known_bounds
-from retrieval_metrics.comparison.compare import compare
-from retrieval_metrics.comparison.distinct_ranking import make_distinct_ranking
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.disagreement_strata import stratify_by_disagreement
+from retrieval_metrics.datasets.grade_effects import compute_effects
 from retrieval_metrics.datasets.grading import read_grades
 from retrieval_metrics.datasets.grading_pages import write_grading_pages
 from retrieval_metrics.datasets.pooled_documents import (
@@ -59,11 +55,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.matching_options import Matching
 
 
-TopBy = Literal["rank", "effect", "random"]
+TopBy: TypeAlias = Literal["rank", "effect", "random"]
 COLUMNS = ("query", "document", "text", "best_rank", "found_by", "effect")
-
-# More documents than any pool has, where a function asks how many to return.
-ALL_DOCUMENTS = 10**9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,8 +158,7 @@ class Pool(SavedFields):
         Raises:
             TypeError: As `EvaluationSet.sample`.
             ValueError: As `EvaluationSet.sample`, if only one of `graded` and `runs` is given, if there are strata as
-                well, or if there are fewer than two systems
-                or they differ nowhere.
+                well, or if there are fewer than two systems or they differ nowhere.
         """
         shares = None
         if graded is not None or runs is not None:
@@ -344,7 +336,7 @@ def pool(
         depth: How many documents of each ranking are taken.
         judged: Keep the judged documents too, so that people grade the whole pool again.
         metric: Also compute how much a difference between two systems in this metric would change if a document had
-            the highest grade, for `Pool.limited(n, "effect")`. Where nothing is judged, if it alone were relevant.
+            the highest grade, for `Pool.top(n, "effect")`. Where nothing is judged, if it alone were relevant.
         match: What an id of the judgments is compared with, as in `evaluate`.
 
     Raises:
@@ -375,7 +367,7 @@ def pool(
     effects: dict[tuple[Any, Any], float] = {}
     default_effect = None
     if metric is not None:
-        effects = _compute_effects(named_runs, questions, texts, as_metric(metric), match)
+        effects = compute_effects(named_runs, questions, texts, as_metric(metric), match)
         default_effect = 0.0
     items = []
     n_judged = 0
@@ -452,39 +444,3 @@ def _add_corpus_texts(
         for document in documents:
             if document in passage_by_id:
                 text_by_document[document] = passage_by_id[document].text
-
-
-def _compute_effects(
-    runs: dict[str, Any], questions: Any, texts: Mapping[Any, str], metric: Metric, match: Any
-) -> dict[tuple[Any, Any], float]:
-    if len(runs) < 2:
-        raise ValueError("the effect of a grade on a difference needs two systems")
-    if not isinstance(questions, Questions):
-        return _compute_effects_unjudged(runs, texts, metric, match)
-    with warnings.catch_warnings():
-        # Warnings about missing judgments would not help: these are what the pool is for.
-        warnings.simplefilter("ignore", RetrievalWarning)
-        comparison = compare(questions, runs, metric, match=match, resamples=1)
-    unjudged = comparison.to_judge(ALL_DOCUMENTS)
-    return {(document.query, document.document): document.effect for document in unjudged}
-
-
-def _compute_effects_unjudged(
-    runs: dict[str, Any], texts: Mapping[Any, str], metric: Metric, match: Any
-) -> dict[tuple[Any, Any], float]:
-    """Return how much each document would change a difference if it alone were relevant, as nothing is judged."""
-    require_known_bounds(metric)
-    k = metric.k if isinstance(metric.k, int) else None
-    weights: dict[tuple[Any, Any], dict[str, float]] = {}
-    for system, run in runs.items():
-        rankings = OrderedRankings(run, match, STANDARD.order)
-        for query, ranking in rankings.iterate(texts):
-            documents = make_distinct_ranking(rankings, ranking, query).documents
-            for document, weight in document_weights(documents, metric.name, k).items():
-                weight_by_system = weights.setdefault((query, document), dict.fromkeys(runs, 0.0))
-                weight_by_system[system] = weight
-    effects = {}
-    for key, weight_by_system in weights.items():
-        largest_difference = max(weight_by_system.values()) - min(weight_by_system.values())
-        effects[key] = largest_difference / len(texts)
-    return effects

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 from retrieval_metrics.metrics.base.metric import Metric, match_metric_name
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+DefaultT = TypeVar("DefaultT")
 
 
 class ByQuery(dict[Any, float]):
@@ -48,7 +49,13 @@ class ByMetric(dict[str, T]):
         except (TypeError, ValueError):
             return False
 
-    def get(self, metric: Any, default: Any = None) -> Any:
+    @overload
+    def get(self, metric: str | Metric, default: None = None) -> T | None: ...
+    @overload
+    def get(self, metric: str | Metric, default: T) -> T: ...
+    @overload
+    def get(self, metric: str | Metric, default: DefaultT) -> T | DefaultT: ...
+    def get(self, metric: str | Metric, default: object = None) -> object:
         """Return the value of a metric under any spelling, or the default if it was not computed."""
         if metric not in self:
             return default

@@ -10,7 +10,9 @@ from retrieval_metrics.reports import numbers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, NearMissReport, UnlocatedItems
+    from retrieval_metrics.evaluation.data_warnings import NearMissReport, UnlocatedItems
+    from retrieval_metrics.evaluation.empty_rankings import EmptyRankings
+    from retrieval_metrics.evaluation.hidden_calls import HiddenCalls
     from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy, PieceMismatch
     from retrieval_metrics.evaluation.near_miss_remedy import IdChange
     from retrieval_metrics.evaluation.own_id_first import OwnIdFirst

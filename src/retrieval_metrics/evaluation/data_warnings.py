@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.evaluation import data_warning_wording as wording
-from retrieval_metrics.evaluation.counts import expects_results, find_failed_queries
+from retrieval_metrics.evaluation.empty_rankings import find_empty_rankings
+from retrieval_metrics.evaluation.hidden_calls import find_hidden_calls
 from retrieval_metrics.evaluation.near_miss_effect import mean_with_near_misses, near_misses_of
 from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
 from retrieval_metrics.evaluation.own_id_first import find_own_id_first
@@ -19,21 +20,18 @@ from retrieval_metrics.evaluation.parents import count_chunks_in_parents
 from retrieval_metrics.evaluation.score_order import are_distances
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.near_misses import find_near_misses
 from retrieval_metrics.metrics.base.metric import as_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.near_miss_remedy import IdChange
     from retrieval_metrics.evaluation.scores import Origin, Scores
     from retrieval_metrics.matching.judged_columns import Unlocated, UnlocatedReason
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.near_ids import NearIdKind
     from retrieval_metrics.matching.near_misses import NearMiss
-    from retrieval_metrics.metrics.base.metric import Metric
 
 WarningKind: TypeAlias = Literal[
     "swapped_arguments",
@@ -89,7 +87,7 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
             warnings.append(DataWarning("near_misses", wording.format_near_misses(near_misses)))
     if are_distances(origin.judged, origin.run):
         warnings.append(DataWarning("distances", wording.format_distances()))
-    empty_rankings = _find_empty_rankings(scores)
+    empty_rankings = find_empty_rankings(scores)
     if empty_rankings is not None:
         message = wording.format_empty_rankings(empty_rankings)
         warnings.append(DataWarning("empty_rankings", message, is_blocking=empty_rankings.is_whole_run))
@@ -190,52 +188,6 @@ def find_near_misses_note(scores: Scores, metric: str, floor: float) -> str:
     return ""
 
 
-# Empty rankings.
-
-
-@dataclass(frozen=True, slots=True)
-class EmptyRankings:
-    """Queries for which nothing was retrieved though something should be.
-
-    Attributes:
-        n_empty: How many queries these are.
-        n_expected: How many judged queries should have results.
-        is_every_query_expected: Whether those are all judged queries.
-        is_whole_run: Whether nothing was retrieved for any query.
-        first_query: The first query without results.
-        scored_zero: Whether such queries score 0; if not, queries absent from the run are left out.
-        failures: The errors of the queries whose retriever raised.
-    """
-
-    n_empty: int
-    n_expected: int
-    is_every_query_expected: bool
-    is_whole_run: bool
-    first_query: QueryId
-    scored_zero: bool
-    failures: Mapping[QueryId, Exception]
-
-
-def _find_empty_rankings(scores: Scores) -> EmptyRankings | None:
-    n_empty = scores.counts["missing"]
-    if not n_empty:
-        return None
-    origin = scores.require_origin("warned of")
-    judged = origin.judged
-    # An empty ranking is correct for a query without a relevant document.
-    is_expected = expects_results(judged, origin.run)
-    is_empty = is_expected & (judged.n_retrieved == 0)
-    return EmptyRankings(
-        n_empty=n_empty,
-        n_expected=int(is_expected.sum()),
-        is_every_query_expected=bool(is_expected.all()),
-        is_whole_run=not judged.n_retrieved.any(),
-        first_query=judged.qrels.queries[int(is_empty.argmax())],
-        scored_zero=scores.rules.missing == "zero",
-        failures=find_failed_queries(judged, origin.run),
-    )
-
-
 # Items and spans that could not be located in their sources.
 
 
@@ -265,49 +217,3 @@ def find_location_warnings(judged: JudgedRun) -> list[DataWarning]:
         message = wording.format_unlocated_items(unlocated)
         warnings.append(DataWarning("unlocated", message, is_blocking=judged.is_empty))
     return warnings
-
-
-# Calls of an agent that a cutoff hides.
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenCalls:
-    """Queries whose first k results come from one call though later calls returned some.
-
-    Attributes:
-        metric: The first metric whose cutoff hides the later calls.
-        k: Its cutoff.
-        n_queries: The number of such queries.
-        n_with_calls: The number of queries whose calls are known.
-        first_query: The first such query.
-    """
-
-    metric: Metric
-    k: int
-    n_queries: int
-    n_with_calls: int
-    first_query: QueryId
-
-
-def find_hidden_calls(metrics: Iterable[Metric], run: object) -> HiddenCalls | None:
-    """Return the queries in which one call fills a cutoff, so that a metric cannot see the later calls."""
-    calls_by_query: Mapping[QueryId, Any] = run.calls if isinstance(run, RetrievedRun) else {}
-    for metric in metrics:
-        if not isinstance(metric.k, int):
-            continue
-        queries = [query for query, calls in calls_by_query.items() if _hides_calls(calls, metric.k)]
-        if queries:
-            return HiddenCalls(metric, metric.k, len(queries), len(calls_by_query), queries[0])
-    return None
-
-
-def _hides_calls(calls: Any, k: int) -> bool:
-    """Return whether one call fills the first k results and another call follows.
-
-    `calls` holds the number of the call that found each result, in rank order.
-    """
-    if len(calls) <= k:
-        return False
-    is_filled_by_one_call = calls[0] == calls[k - 1]
-    has_later_call = calls[-1] != calls[k - 1]
-    return bool(is_filled_by_one_call and has_later_call)

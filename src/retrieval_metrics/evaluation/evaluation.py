@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Totals
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.evaluation.stages import Stages
+    from retrieval_metrics.inputs.frame_columns import Frame
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.metrics.base.given_metrics import Bounds
@@ -139,7 +140,7 @@ class Evaluation(Printed):
     @classmethod
     def from_frame(
         cls,
-        frame: Any,
+        frame: Frame,
         *,
         query: str,
         metric: str | None = None,
@@ -289,7 +290,7 @@ class Evaluation(Printed):
 
     @cached_property
     def stages(self) -> Stages:
-        """The evaluation after each step of the retriever, if the run tells them; empty otherwise."""
+        """The evaluation after each stage of the retriever, if the run tells them; empty otherwise."""
         from retrieval_metrics.evaluation.stages import Stages
 
         return Stages(self)

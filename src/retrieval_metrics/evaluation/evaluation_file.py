@@ -11,10 +11,10 @@ from retrieval_metrics._internal.validation import integer
 from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
 from retrieval_metrics.evaluation.saved_value_checks import require_correct_values
 from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
-from retrieval_metrics.files.questions_file import decode_questions, encode_qrels
-from retrieval_metrics.files.run_file import decode_run, encode_run
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
+from retrieval_metrics.files.saved_questions import decode_questions, encode_qrels
 from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
+from retrieval_metrics.files.saved_run import decode_run, encode_run
 from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.inputs.json_codec import encode_id
 from retrieval_metrics.inputs.match_key import get_match_key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -25,13 +25,29 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.query_scores import QueryScore
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import QrelsMapping, RunMapping
     from retrieval_metrics.inputs.match_key import Key
+    from retrieval_metrics.inputs.question_rows import QuestionDataset
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.matching.matching_options import MatchBy, Matching
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
+
+
+class RetrieveArguments(TypedDict):
+    """The arguments of `retrieve` with which an `EvaluationTask` is asked.
+
+    Attributes:
+        questions: The questions with their judgments.
+        match: What an id of the judgments is compared with.
+        check: Raises for the first answer what the evaluation would raise for the whole run.
+    """
+
+    questions: Questions
+    match: MatchBy
+    check: Callable[[RunMapping], object]
 
 
 class EvaluationTask:
@@ -43,19 +59,18 @@ class EvaluationTask:
         sources: The documents in which spans are judged.
         match: What an id of the judgments is compared with, with the texts of the documents if spans are judged.
         key: Returns the value of an item that is compared with ids.
-        retrieve_arguments: The arguments of `retrieve`: the questions, what their judgments are compared with, and
-            the check of the first answer.
+        retrieve_arguments: What `retrieve` takes to ask the questions.
     """
 
     def __init__(
         self,
-        questions: Any,
+        questions: QuestionDataset | Qrels,
         metrics: str | Metric | Iterable[str | Metric],
         match: MatchBy = "id",
         *,
         rules: str | Rules = "standard",
         clusters: ClustersBy = "source",
-        documents: Any = None,
+        documents: Documents | Callable[[], Documents | None] | None = None,
         exclude: Exclude | None = None,
     ) -> None:
         """Read the questions and the options.
@@ -87,8 +102,12 @@ class EvaluationTask:
             documents = documents() if self.sources else None
         self.match = with_source_texts(match, documents, self.qrels, parsed_questions)
         self.key = get_match_key(match)
-        check = make_first_answer_check(self.qrels, self._metrics, rules=self._rules, match=self.match)
-        self.retrieve_arguments: dict[str, Any] = {"questions": parsed_questions, "match": match, "check": check}
+        self.retrieve_arguments: RetrieveArguments = {
+            "questions": parsed_questions,
+            # `retrieve` adds the texts that the questions keep; those of `documents` are for the check.
+            "match": match,
+            "check": make_first_answer_check(self.qrels, self._metrics, rules=self._rules, match=self.match),
+        }
 
     def evaluation(self, run: RetrievedRun) -> Evaluation:
         """Return the evaluation of what was retrieved.

@@ -197,7 +197,7 @@ class Worst(Printed, Sequence[Explanation]):
         n_relevant: How many are needed over all these queries.
         n_found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
         unit: What is needed: a document, a passage where quotes, texts or spans are judged, or of groups a fact.
-        losses: The same failures by the step that lost what was needed, if the run tells its steps.
+        losses: The same failures by the stage that lost what was needed, if the run tells its stages.
         longest_ranking: The number of results of the longest ranking.
         n_imperfect: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from retrieval_metrics._internal.validation import positive_number
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.data_warning_wording import format_hidden_calls
-from retrieval_metrics.evaluation.data_warnings import find_hidden_calls, find_location_warnings
+from retrieval_metrics.evaluation.data_warnings import find_location_warnings
 from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.evaluation.hidden_calls import find_hidden_calls
 from retrieval_metrics.evaluation.query_scores import QueryScore, query_scores, single_query_score
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.json_codec import decode_judgments
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, Retrieved, RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.judged_run import JudgedRun
@@ -67,7 +69,7 @@ class Scorer:
         *,
         rules: str | Rules = "standard",
         match: str | Key | Matching = "id",
-        documents: Any = None,
+        documents: Documents | None = None,
         max_grade: float | None = None,
     ) -> None:
         """Read the arguments, as in `evaluate`."""
@@ -197,7 +199,7 @@ class Scorer:
         return with_source_texts(self.match, documents, qrels)
 
     @staticmethod
-    def truth(relevant: Any, name: str) -> Qrels:
+    def truth(relevant: object, name: str) -> Qrels:
         """Return the judgments of one row, also as JSON holds quotes, texts and spans; its query is `ROW`.
 
         Args:

@@ -23,6 +23,8 @@ from retrieval_metrics.evaluation.stage_losses import (
 from retrieval_metrics.reports.charts import StageFlow, StageLoss, StageShares
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.metrics.base.metric import Metric
 
@@ -36,8 +38,8 @@ def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
     if not stages:
         return None
     sources = find_stage_sources(scores)
-    shares = {}
     target = target_of_metric(metric)
+    shares = {}
     for column, values in loss_shares(scores, target, sources).items():
         shares[column] = float(np.nanmean(values))
     share_found = shares[FOUND]
@@ -47,11 +49,7 @@ def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
     not_retrieved = [StageLoss(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
     stage_shares = [StageShares(", ".join(sources.names), share_left, not_retrieved)]
     for stage in stages:
-        losses = []
-        for fate in (DROPPED, BELOW_CUTOFF):
-            share = shares.get(loss_column(fate, stage.name))
-            if share is not None:
-                losses.append(StageLoss(LOSS_LABELS[fate], share))
+        losses = _list_losses(stage.name, shares)
         share_left -= sum(loss.share for loss in losses)
         if losses:
             stage_shares.append(StageShares(stage.name, share_left, losses))
@@ -61,3 +59,13 @@ def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
     unit = scores.require_origin("drawn").judged.qrels.unit
     title = format_stage_flow(share_found, unit, one_suffices=target.one_suffices)
     return StageFlow(title, stage_shares)
+
+
+def _list_losses(stage: str, shares: Mapping[str, float]) -> list[StageLoss]:
+    """Return what a stage lost, by fate; nothing for a stage that can lose nothing."""
+    losses = []
+    for fate in (DROPPED, BELOW_CUTOFF):
+        share = shares.get(loss_column(fate, stage))
+        if share is not None:
+            losses.append(StageLoss(LOSS_LABELS[fate], share))
+    return losses

@@ -64,15 +64,15 @@ def judge_stages(scores: Scores) -> list[JudgedStage]:
     They are cached in the scores.
     """
     cache = scores.cache
-    if "steps" not in cache:
+    if "stages" not in cache:
         has_one_run = scores.origin is not None and scores.origin.rounds == 1
-        cache["steps"] = list(_judge_stages(scores)) if has_one_run else []
-    stages: list[JudgedStage] = cache["steps"]
+        cache["stages"] = list(_judge_stages(scores)) if has_one_run else []
+    stages: list[JudgedStage] = cache["stages"]
     return stages
 
 
 def _judge_stages(scores: Scores) -> Iterator[JudgedStage]:
-    origin = scores.require_origin("followed step by step")
+    origin = scores.require_origin("followed stage by stage")
     run = origin.run
     if not isinstance(run, RetrievedRun):
         return

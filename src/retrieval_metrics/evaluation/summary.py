@@ -13,8 +13,8 @@ from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.metrics.base import value_bounds
+from retrieval_metrics.statistics.clustered_values import Units
 from retrieval_metrics.statistics.sums import Sums
-from retrieval_metrics.statistics.units import Units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

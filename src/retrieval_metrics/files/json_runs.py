@@ -18,6 +18,8 @@ from retrieval_metrics.inputs.run import Run
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from retrieval_metrics._internal.plain_types import IntArray
+
 # The key that marks a file of predictions of MTEB; it stands beside the subsets.
 MTEB_KEY = "mteb_model_meta"
 
@@ -112,7 +114,7 @@ def _as_column(documents: list[Any]) -> Any:
     return documents or pl.Series([], dtype=pl.String)
 
 
-def _compute_bounds(rankings: Mapping[Any, Any]) -> Any:
+def _compute_bounds(rankings: Mapping[Any, Any]) -> IntArray:
     """Return where each ranking begins in the concatenation of all, and where the last ends."""
     return np.cumsum([0, *map(len, rankings.values())])
 

@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.opening import Limits, Reader, Source
     from retrieval_metrics.files.tabular_rows import FileTable
     from retrieval_metrics.inputs.column_detection import Columns, Requirement
+    from retrieval_metrics.inputs.frame_columns import Frame
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
 
 def read_qrels(
-    source: Source | Any,
+    source: Source | Frame,
     *,
     format: str | None = None,
     columns: Columns | None = None,
@@ -184,7 +185,7 @@ def _require_no_blanks(text_id: Any, role: str, name: str) -> None:
 
 
 def read_run(
-    source: Source | Any,
+    source: Source | Frame,
     *,
     format: str | None = None,
     columns: Columns | None = None,

@@ -4,14 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from retrieval_metrics.inputs.half_characters import refuse_half_characters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
+    from typing_extensions import TypeIs
+
+    class HasColumns(Protocol):
+        """A DataFrame of pandas or polars."""
+
+        @property
+        def columns(self) -> Iterable[object]:
+            """The names of the columns."""
+
+    class HasColumnNames(Protocol):
+        """A table of Arrow."""
+
+        @property
+        def column_names(self) -> Iterable[object]:
+            """The names of the columns."""
+
+    # A table of any library, or a mapping of column names to columns.
+    Frame: TypeAlias = HasColumns | HasColumnNames | Mapping[str, object]
 
 
 # Kinds of numpy types that polars takes as they are: booleans, integers, dates and durations.
@@ -20,7 +40,7 @@ PLAIN_KINDS = "biumM"
 MIN_BEYOND_64_BITS = 2**63
 
 
-def is_dataframe(source: Any) -> bool:
+def is_dataframe(source: object) -> TypeIs[Frame]:
     """Return whether something is a table rather than a path or an open file."""
     is_path = isinstance(source, (str, bytes)) or hasattr(source, "__fspath__")
     is_file = callable(getattr(source, "read", None))

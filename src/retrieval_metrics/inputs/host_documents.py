@@ -57,7 +57,7 @@ metadata={'source': 'with'}, tokens=None)]
     return [_convert_item(document, where) for document in answer]
 
 
-def as_list_of(answer: Any, classes: type | tuple[type, ...], requirement: str) -> Sequence[Any]:
+def as_list_of(answer: object, classes: type | tuple[type, ...], requirement: str) -> Sequence[Any]:
     """Return the answer of a retriever if it is a list of the documents of a host.
 
     Args:
@@ -82,15 +82,16 @@ def as_list_of(answer: Any, classes: type | tuple[type, ...], requirement: str) 
     return answer
 
 
-def finite_score_or_none(score: Any) -> float | None:
+def finite_score_or_none(score: object) -> float | None:
     """Return the score that a host gave a document if it is a finite number, which a file can hold; None otherwise.
 
     Example:
         >>> finite_score_or_none(0.5), finite_score_or_none(float("nan")), finite_score_or_none("0.5")
         (0.5, None, None)
     """
-    is_number = isinstance(score, Real) and not isinstance(score, bool)
-    return float(score) if is_number and isfinite(score) else None
+    if not isinstance(score, Real) or isinstance(score, bool) or not isfinite(score):
+        return None
+    return float(score)
 
 
 def _convert_item(document: Any, where: str) -> Retrieved | DocumentId:

@@ -110,7 +110,7 @@ def _entry_point_by_module() -> dict[str, EntryPoint]:
     return {entry_point.name: entry_point for entry_point in entry_points(group=ENTRY_POINT_GROUP)}
 
 
-def find_host(value: Any) -> HostAdapter | None:
+def find_host(value: object) -> HostAdapter | None:
     """Return the host that an object belongs to, or None if it is a plain Python object.
 
     Raises:

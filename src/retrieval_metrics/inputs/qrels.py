@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.frame_columns import Frame
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Relevant
     from retrieval_metrics.inputs.judgments import GroupColumns
     from retrieval_metrics.inputs.provenance import Provenance
@@ -178,7 +179,7 @@ class Qrels:
 
     @classmethod
     def from_frame(
-        cls, frame: Any, *, columns: Mapping[str, str | int | None] | None = None, allow: str | Collection[str] = ()
+        cls, frame: Frame, *, columns: Mapping[str, str | int | None] | None = None, allow: str | Collection[str] = ()
     ) -> Qrels:
         """Read a DataFrame with one row per judged document.
 

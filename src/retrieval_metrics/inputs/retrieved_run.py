@@ -54,7 +54,7 @@ class RetrievedRun(dict[Any, Any]):
             that did not reach a stage is not in its run. Empty if the stages are unknown.
         takes_documents: By stage whether it was given documents; one that was not is a source, which searches for
             itself and loses nothing. LangChain, LlamaIndex and Haystack record it, and `sources=["bm25", "dense"]`
-            states it. A stage is absent if it is unknown; the rankings then decide, see `Stages.sources`.
+            states it. A stage is absent if it is unknown; the rankings then decide, see `Stages.first_stage`.
 
     Example:
         >>> run = RetrievedRun({"q1": ["d7"], "q2": []}, {"q2": TimeoutError("too slow")}, {"q1": 0.02, "q2": 5.0})

@@ -13,8 +13,8 @@ from retrieval_metrics.inputs.stage_rankings import RETURNED_STAGE as RETURNED_S
 from retrieval_metrics.inputs.stage_rankings import StageRankings as StageRankings
 from retrieval_metrics.inputs.stage_rankings import numbered as numbered
 from retrieval_metrics.integration_api.row_paths import RowPaths as RowPaths
+from retrieval_metrics.metrics.base.registry import DEFINITIONS as DEFINITIONS
 from retrieval_metrics.metrics.base.score_names import scored_name as scored_name
-from retrieval_metrics.metrics.base.table import DEFINITIONS as DEFINITIONS
 from retrieval_metrics.retrieval.embedding_cache import vector_cache as vector_cache
 from retrieval_metrics.retrieval.relevance import relevance_by as relevance_by
 from retrieval_metrics.retrieval.sync_async import RetrieverFunctions as RetrieverFunctions

@@ -83,7 +83,7 @@ class RowPaths:
         if self.calls in VIEW_FIELDS:
             raise ValueError(f"calls={self.calls!r} needs the spans of a model, so retrieved= must name spans")
 
-    def judgments(self, row: Any) -> Any:
+    def judgments(self, row: object) -> Any:
         """Return the judgments of a row.
 
         Raises:
@@ -91,7 +91,7 @@ class RowPaths:
         """
         return _read_path(row, self.relevant)
 
-    def items(self, row: Any, path: str | None = None) -> Items:
+    def items(self, row: object, path: str | None = None) -> Items:
         """Return the documents retrieved for a row that has no trace, best first.
 
         Args:
@@ -107,7 +107,7 @@ class RowPaths:
         return convert_to_items(_read_path(row, path), path)
 
     def read_trace(
-        self, row: Any, spans: Iterable[Mapping[str, Any]], searches: Collection[str], where: str = "the span"
+        self, row: object, spans: Iterable[Mapping[str, Any]], searches: Collection[str], where: str = "the span"
     ) -> MergedRanking:
         """Read what was retrieved in the trace of a row.
 

@@ -44,7 +44,7 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, orde
     return judged
 
 
-def _find_unanswered(judged: JudgedRun, run: Any) -> BoolArray | None:
+def _find_unanswered(judged: JudgedRun, run: RunMapping | Run) -> BoolArray | None:
     """Return which queries the retriever failed for or the run does not hold; None if there are none."""
     queries = judged.qrels.queries
     is_unanswered = np.zeros(len(queries), dtype=np.bool_)

@@ -202,5 +202,7 @@ class NearIdIndex:
 
     def _id_at(self, position: int) -> str:
         """Return the id in whose line a position is, or whose line begins after it."""
-        is_line_end = self._lines[position] == "\n"
-        return self._ids[self._lines.count("\n", 0, position) - (not is_line_end)]
+        n_line_ends = self._lines.count("\n", 0, position)
+        if self._lines[position] == "\n":  # the line begins after it
+            return self._ids[n_line_ends]
+        return self._ids[n_line_ends - 1]

@@ -8,7 +8,7 @@ new metric is a module and a line here.
 from retrieval_metrics.metrics.alpha_ndcg import DEFINITION as ALPHA_NDCG
 from retrieval_metrics.metrics.average_precision import DEFINITION as AVERAGE_PRECISION
 from retrieval_metrics.metrics.average_precision import average_precision
-from retrieval_metrics.metrics.base.table import add
+from retrieval_metrics.metrics.base.registry import add
 from retrieval_metrics.metrics.bpref import DEFINITION as BPREF
 from retrieval_metrics.metrics.bpref import bpref
 from retrieval_metrics.metrics.coverage import DEFINITION as COVERAGE

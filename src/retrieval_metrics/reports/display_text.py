@@ -10,6 +10,7 @@ from retrieval_metrics._internal.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Iterable
 
 
 # Control characters except tab and line feed, marks that change the direction of the text around them, and halves of
@@ -61,6 +62,14 @@ def format_one_line(text: str) -> str:
         two\nlines
     """
     return _BREAKS.sub(_as_escape, text.replace("\t", " "))
+
+
+def format_cells(texts: Iterable[str]) -> list[str]:
+    """Return texts as `format_one_line` does, each for a cell of a table."""
+    cells = []
+    for text in texts:
+        cells.append(_BREAKS.sub(_as_escape, text.replace("\t", " ")))
+    return cells
 
 
 SHORT_LENGTH = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from retrieval_metrics.reports.display_text import escaped, for_terminal, format_one_line
+from retrieval_metrics.reports.display_text import escaped, for_terminal, format_cells, format_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,9 +52,7 @@ class Table(NamedTuple):
 
     def _aligned_rows(self) -> list[str]:
         """Return the header and the rows as lines of text, padded to the width of each column."""
-        rows = []
-        for cells in (self.header, *self.rows):
-            rows.append([format_one_line(cell) for cell in cells])
+        rows = list(map(format_cells, (self.header, *self.rows)))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         alignments = self._by_alignment("<", ">")
         lines = []

@@ -31,7 +31,7 @@ class SharedCache(NamedTuple):
     """The vectors of a model, and the model itself if nothing tells when it is gone."""
 
     cache: VectorCache
-    model: Any
+    model: object
 
 
 # By the id of the model and the size of the cache.
@@ -39,7 +39,7 @@ _shared: dict[tuple[int, int], SharedCache] = {}
 _shared_lock = Lock()
 
 
-def vector_cache(model: Any, size: int = 10_000) -> VectorCache:
+def vector_cache(model: object, size: int = 10_000) -> VectorCache:
     """Return the vectors that are kept for an embedding model, the same for all who use this object.
 
     They live as long as the model. Another model starts empty, also one at the address of a model that is gone.

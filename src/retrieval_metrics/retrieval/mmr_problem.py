@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.retrieval.unit_vectors import (
-    UnitVectors,
-    exact_cosines,
-)
+from retrieval_metrics.retrieval.unit_vectors import UnitVectors, exact_cosines
 from retrieval_metrics.retrieval.vectors import read_matrix, read_numbers, read_vector
 
 if TYPE_CHECKING:
@@ -45,13 +42,13 @@ class MmrProblem:
     relevance: FloatArray | None
 
     @property
-    def largest(self) -> float:
+    def max_relevance(self) -> float:
         """A bound on the absolute value of every relevance."""
         if self.relevance is None:
             return 1.0
         return float(np.abs(self.relevance).max())
 
-    def measured(self, candidates: UnitVectors) -> Vectors:
+    def measure_relevance(self, candidates: UnitVectors) -> Vectors:
         """Return the relevance of each candidate, in the precision of the vectors unless it is given."""
         if self.relevance is not None:
             return self.relevance

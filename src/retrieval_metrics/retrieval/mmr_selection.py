@@ -109,7 +109,7 @@ def _solve_together(
     scores = np.array(steps)  # of each candidate at each step
     picks = scores.argmax(axis=2).T
     pick_scores = scores.max(axis=2).T
-    tolerance = resolution(DOUBLE, d, max(problem.largest for problem in problems), d)
+    tolerance = resolution(DOUBLE, d, max(problem.max_relevance for problem in problems), d)
     n_clearly_lower = (scores < pick_scores.T[:, :, np.newaxis] - tolerance).sum(axis=(0, 2))
     is_certain = n_clearly_lower == n_picks * (n - 1)
     safe = SAFE_RANGES[DOUBLE]
@@ -195,8 +195,8 @@ class ScoreBounds:
         n = len(candidates.vectors)
         self._picks = picks
         self._candidates = candidates
-        self._tolerance = candidates.resolution(problem.largest)
-        self._relevance = problem.measured(candidates)
+        self._tolerance = candidates.resolution(problem.max_relevance)
+        self._relevance = problem.measure_relevance(candidates)
         self._gain = picks.lambda_mult * self._relevance
         self._weights = (1 - picks.lambda_mult) * candidates.inverse_lengths
         self._n_leaders = min(n_leaders, n)
@@ -342,7 +342,7 @@ class MmrPicks:
         self._problem = problem
         # The unit vectors of the picks, in float64.
         self._units = np.empty((n_picks, d))
-        self._tolerance = resolution(DOUBLE, d, problem.largest, d)
+        self._tolerance = resolution(DOUBLE, d, problem.max_relevance, d)
 
     def take_exactly(self, rows: Indices) -> bool:
         """Pick the best of some candidates, ascending, and of all; return whether float64 might take another."""

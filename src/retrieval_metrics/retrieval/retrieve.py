@@ -110,8 +110,8 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
         retriever: A synchronous or asynchronous function of a query text that returns document ids, best first, a
             mapping of ids to scores, a list of `Retrieved`, or documents of an installed host; or a retriever of an
             installed host (LangChain, LlamaIndex, Haystack). Synchronous functions run in threads. A function may also
-            return what it held after each of its steps, `{"bm25": ..., "dense": ..., "reranked": ...}`: in order, None
-            for a step that the question did not reach; the last one that it reached is the answer.
+            return what it held after each of its stages, `{"bm25": ..., "dense": ..., "reranked": ...}`: in order, None
+            for a stage that the question did not reach; the last one that it reached is the answer.
         questions: Query texts by query id, or an `EvaluationSet`. With the latter, judgments are checked before the
             first question, and answers against the judgments.
         workers: How many queries may be under way at once.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
+from retrieval_metrics.statistics.clustered_values import sum_by_cluster
 from retrieval_metrics.statistics.difference_intervals import min_significant_units
 from retrieval_metrics.statistics.distributions import normal_cdf, t_quantile
-from retrieval_metrics.statistics.units import sum_by_cluster
 from retrieval_metrics.statistics.value_arrays import settings_table
 
 if TYPE_CHECKING:

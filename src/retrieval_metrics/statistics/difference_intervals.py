@@ -10,7 +10,7 @@ from retrieval_metrics.statistics.distributions import t_cdf, t_quantile
 from retrieval_metrics.statistics.means import Interval
 
 if TYPE_CHECKING:
-    from retrieval_metrics.statistics.units import Units
+    from retrieval_metrics.statistics.clustered_values import Units
 
 
 # A number of units this close above a whole number is that number, up to rounding.
@@ -63,7 +63,7 @@ def difference_interval(
     Example:
         The mean is .1, s^2 / n = .01 / 3, and t = 1.5 sqrt(2 / (3 - 1.5^2)).
 
-        >>> from retrieval_metrics.statistics.units import Units
+        >>> from retrieval_metrics.statistics.clustered_values import Units
         >>> ends = difference_interval(Units.from_values([0.0, 0.1, 0.2]), 1.5, level=0.5)
         >>> "[{:.3f}, {:.3f}]".format(*ends)
         '[-0.041, 0.241]'

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.statistics.units import cluster_numbers
+from retrieval_metrics.statistics.clustered_values import cluster_numbers
 from retrieval_metrics.statistics.value_arrays import ROUNDING, finite, vector
 
 if TYPE_CHECKING:

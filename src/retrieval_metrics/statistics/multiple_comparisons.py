@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
-from retrieval_metrics.statistics.sign_flips import (
+from retrieval_metrics.statistics.randomisation_tests import (
     MAX_ENUMERATION,
     enumerate_sums,
     heads_probabilities,

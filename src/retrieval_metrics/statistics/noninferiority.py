@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_number, proportion
+from retrieval_metrics.statistics.clustered_values import MIN_UNITS_FOR_SPREAD, Units
 from retrieval_metrics.statistics.distributions import t_quantile
 from retrieval_metrics.statistics.rare_changes import estimate_rare_change
-from retrieval_metrics.statistics.units import MIN_UNITS_FOR_SPREAD, Units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ def within_margins(
     Example:
         150 queries without a difference rule out a mean loss of 0.02 (0.05^(1/150) = 0.980), 100 do not.
 
-        >>> from retrieval_metrics.statistics.units import Units
+        >>> from retrieval_metrics.statistics.clustered_values import Units
         >>> samples = [Units.from_values([0.0] * n) for n in (100, 160)]
         >>> tests = within_margins(samples, [1.0, 1.0], 0.02)
         >>> [test.outcome for test in tests], tests[0].min_units

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_number, proportion
+from retrieval_metrics.statistics.clustered_values import MIN_UNITS_FOR_SPREAD, Units, cluster_numbers
 from retrieval_metrics.statistics.difference_intervals import difference_interval
 from retrieval_metrics.statistics.distributions import t_cdf
 from retrieval_metrics.statistics.multiple_comparisons import Contrasts, joint_sign_flips
-from retrieval_metrics.statistics.units import MIN_UNITS_FOR_SPREAD, Units, cluster_numbers
 from retrieval_metrics.statistics.value_arrays import ROUNDING, vector
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_number, proportion
+from retrieval_metrics.statistics.clustered_values import MIN_UNITS_FOR_SPREAD, Units
 from retrieval_metrics.statistics.difference_intervals import min_significant_units
 from retrieval_metrics.statistics.distributions import (
     beta_cdf,
@@ -20,7 +21,6 @@ from retrieval_metrics.statistics.distributions import (
     normal_quantile,
     t_quantile,
 )
-from retrieval_metrics.statistics.units import MIN_UNITS_FOR_SPREAD, Units
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from retrieval_metrics._internal.validation import positive_number, proportion
 
 if TYPE_CHECKING:
-    from retrieval_metrics.statistics.units import Units
+    from retrieval_metrics.statistics.clustered_values import Units
 
 
 class RareChange(NamedTuple):
@@ -40,7 +40,7 @@ def rare_change(units: Units, *, span: float = 1.0, level: float = 0.95) -> Rare
     Example:
         Of 7% of all queries, 40 queries hold none in 0.93^40 = 5% of samples.
 
-        >>> from retrieval_metrics.statistics.units import Units
+        >>> from retrieval_metrics.statistics.clustered_values import Units
         >>> "{:.3f}, {:.3f}".format(*rare_change(Units.from_values([0.0] * 40), span=0.5))
         '0.072, 0.036'
     """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics._internal.optional_packages import import_optional
-from retrieval_metrics.comparison.compare import ComparisonOptions, compare_evaluations
+from retrieval_metrics.comparison.compare import compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.storage.history_entry import Entry, count_result_pairs, decode_entry, encode_entry
@@ -16,18 +16,32 @@ from retrieval_metrics.storage.history_table import entries_table
 from retrieval_metrics.storage.load import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.comparison.comparison import Comparison
     from retrieval_metrics.metrics.base.metric import Metric
 
 
 # The number of labels that the error about an unknown label names.
 N_NEWEST_LABELS = 5
+
+
+class PairOptions(TypedDict, total=False):
+    """How to compare two entries; see `compare`. The entries are the systems, and the history tells the looks."""
+
+    metrics: str | Metric | Iterable[str | Metric] | None
+    level: float
+    resamples: int
+    seed: int
+    margin: float | None
+    unjudged: str | None
+    unretrieved_relevant: int | Mapping[QueryId, int] | None
+    show_progress: bool
 
 
 class History(Printed):
@@ -179,7 +193,9 @@ class History(Printed):
             )
         return evaluation
 
-    def compare(self, baseline: str, system: str, *, planned: bool = False, **options: Any) -> Comparison:
+    def compare(
+        self, baseline: str, system: str, *, planned: bool = False, **options: Unpack[PairOptions]
+    ) -> Comparison:
         """Compare two saved evaluations query by query; `Comparison.notes` says what else differs between them.
 
         The two entries that you pick out of many may be those that differ most by chance. So p values and intervals
@@ -197,10 +213,10 @@ class History(Printed):
             TypeError: If there is no such option.
             ValueError: As in `load` and `compare`.
         """
-        allowed = {"metrics", *ComparisonOptions.__annotations__} - {"baseline", "looks"}
-        unknown = sorted(options.keys() - allowed)
+        unknown = sorted(options.keys() - PairOptions.__annotations__.keys())
         if unknown:
-            raise TypeError(f"there is no option {unknown[0]!r}; there are {', '.join(sorted(allowed))}")
+            names = ", ".join(sorted(PairOptions.__annotations__))
+            raise TypeError(f"there is no option {unknown[0]!r}; there are {names}")
         evaluations = {baseline: self.load(baseline), system: self.load(system)}
         entries = self.entries()
         looks = 1 if planned else count_result_pairs(entries, _find_newest_entry(entries, system))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.comparison_file import decode_comparison, decode_systems
-from retrieval_metrics.comparison.threshold import Threshold
 from retrieval_metrics.comparison.tuning_choice import choose_setting
 from retrieval_metrics.comparison.tuning_result import TuningRule
 from retrieval_metrics.datasets.evaluation_set import EvaluationSet
@@ -19,11 +18,12 @@ from retrieval_metrics.datasets.pool import Pool
 from retrieval_metrics.datasets.sample import Sample
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.evaluation_file import decode_evaluation
-from retrieval_metrics.files.questions_file import decode_questions, decode_sources
-from retrieval_metrics.files.run_file import decode_run, encode_run
+from retrieval_metrics.evaluation.threshold import Threshold
 from retrieval_metrics.files.saved_fields import decode_saved_fields
 from retrieval_metrics.files.saved_format import Lines, parse_saved_file, read_saved_file, write_saved_file
+from retrieval_metrics.files.saved_questions import decode_questions, decode_sources
 from retrieval_metrics.files.saved_records import decode_record
+from retrieval_metrics.files.saved_run import decode_run, encode_run
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.retrieval.answer_log import RUN_LOG_KIND, AnswerLog
 

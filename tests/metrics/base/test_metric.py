@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.metrics.base.metric import as_metrics
-from retrieval_metrics.metrics.base.table import DEFINITIONS
+from retrieval_metrics.metrics.base.registry import DEFINITIONS
 
 BUILT_IN = [definition for definition in DEFINITIONS.values() if definition.recipe is None]
 

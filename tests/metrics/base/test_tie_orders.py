@@ -9,7 +9,7 @@ import pytest
 
 import reference
 import retrieval_metrics as rm
-from retrieval_metrics.metrics.base.table import DEFINITIONS
+from retrieval_metrics.metrics.base.registry import DEFINITIONS
 
 FLAT = [
     "hit_rate", "full_recall", "recall", "precision", "precision(norm=retrieved)", "f1", "mrr", "map",

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import generated
 import retrieval_metrics as rm
 from retrieval_metrics.cli.main import main
-from retrieval_metrics.metrics.base.table import DEFINITIONS
+from retrieval_metrics.metrics.base.registry import DEFINITIONS
 from retrieval_metrics.metrics.base.user_metrics import defined_metrics, forget_metric
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
@@ -47,31 +48,61 @@ def format_failure(
     room = None
     if show <= DEFAULT_N_QUERIES:
         room = MAX_LINES - len(notes) - sum(map(len, heads))
-    if room is not None and room < MAX_LINES // 2:
-        # The queries say more than the intervals of further metrics.
-        heads[1:] = [[verdict.line] for verdict in failed[1:]]
-        room = max(MAX_LINES - len(notes) - sum(map(len, heads)), MIN_QUERY_LINES)
-    worse_metrics = {verdict.metric for verdict in failed if verdict.outcome == "worse"}
+        if room < MAX_LINES // 2:
+            # The queries say more than the intervals of further metrics.
+            heads[1:] = [[verdict.line] for verdict in failed[1:]]
+            room = max(MAX_LINES - len(notes) - sum(map(len, heads)), MIN_QUERY_LINES)
+    failed_queries = _FailedQueries(evaluation, failed, comparison, show)
     lines: list[str] = []
     shown_directions: set[bool] = set()  # the values of `higher_is_better` for which queries are shown
     for verdict, head in zip(failed, heads, strict=True):
         lines += head
-        higher_is_better = Metric.parse(verdict.metric).definition.higher_is_better
+        higher_is_better = _is_higher_better(verdict.metric)
         if higher_is_better in shown_directions or not show:
             continue
-        query_lines: list[str] = []
-        if verdict.difference is not None and comparison is not None:
-            blocks = _loss_blocks(comparison, verdict.difference, show)
-            query_lines = fit_blocks(blocks, len(worse_queries(verdict.difference)), "that got worse", room)
-        elif verdict.outcome in {"below_floor", "above_ceiling"} and verdict.metric not in worse_metrics:
-            format_worst = _format_lowest if higher_is_better else _format_leaks
-            query_lines = format_worst(evaluation, verdict.metric, show, room)
+        query_lines = failed_queries.format(verdict, room)
         if query_lines:
             lines += query_lines
             shown_directions.add(higher_is_better)
             if room is not None:
                 room = max(room - len(query_lines), MIN_QUERY_LINES)
     return "\n".join([*lines, *notes])
+
+
+@dataclass(frozen=True, slots=True)
+class _FailedQueries:
+    """The queries behind the failed verdicts of a test.
+
+    Attributes:
+        evaluation: What was evaluated.
+        failed: The verdicts.
+        comparison: The comparison with the baseline; None without one.
+        show: How many queries are shown for a verdict.
+    """
+
+    evaluation: Evaluation
+    failed: Sequence[Verdict]
+    comparison: Comparison | None
+    show: int
+
+    def format(self, verdict: Verdict, room: int | None) -> list[str]:
+        """Return the lines of the queries that made a verdict fail: those that lost most, or the worst ones."""
+        if verdict.difference is not None and self.comparison is not None:
+            blocks = _loss_blocks(self.comparison, verdict.difference, self.show)
+            return fit_blocks(blocks, len(worse_queries(verdict.difference)), "that got worse", room)
+        if verdict.outcome not in {"below_floor", "above_ceiling"} or self._is_also_worse(verdict.metric):
+            return []
+        if _is_higher_better(verdict.metric):
+            return _format_lowest(self.evaluation, verdict.metric, self.show, room)
+        return _format_leaks(self.evaluation, verdict.metric, self.show, room)
+
+    def _is_also_worse(self, metric: str) -> bool:
+        """Return whether a metric also failed the comparison with the baseline, which shows its queries."""
+        return any(verdict.metric == metric and verdict.outcome == "worse" for verdict in self.failed)
+
+
+def _is_higher_better(metric: str) -> bool:
+    return Metric.parse(metric).definition.higher_is_better
 
 
 def _format_head(verdict: Verdict) -> list[str]:
@@ -94,11 +125,11 @@ def format_baseline_changes(shown_path: str, comparison: Comparison, show: int) 
             f"{len(worse_queries(difference))} worse, {len(better_queries(difference))} better of "
             f"{numbers.format_query_count(difference.n)}"
         )
-    changed = next((difference for difference in comparison.differences if not difference.identical), None)
-    if changed is not None:
-        values = now.per_query[changed.metric]
-        lines += _format_query_changes("worse", worse_queries(changed), values, texts, show)
-        lines += _format_query_changes("better", better_queries(changed), values, texts, show)
+    changed = [difference for difference in comparison.differences if not difference.identical]
+    if changed:
+        values = now.per_query[changed[0].metric]
+        lines += _format_query_changes("worse", worse_queries(changed[0]), values, texts, show)
+        lines += _format_query_changes("better", better_queries(changed[0]), values, texts, show)
     return lines
 
 

@@ -116,9 +116,11 @@ def _read_in_memory(
     is_path_or_file = isinstance(qrels, (str, bytes, os.PathLike)) or callable(getattr(qrels, "read", None))
     is_table = hasattr(qrels, "columns") or hasattr(qrels, "column_names")
     if is_path_or_file:
-        judgments = rm.read_qrels(qrels, columns=columns, allow=allow)
+        judgments = rm.read_qrels(cast("str | PathLike[str]", qrels), columns=columns, allow=allow)
     elif is_table:
-        judgments = rm.Qrels.from_frame(qrels, columns=columns, allow=allow)
+        judgments = rm.Qrels.from_frame(
+            cast("pa.Table | pd.DataFrame | pl.DataFrame", qrels), columns=columns, allow=allow
+        )
     else:
         judgments = rm.Qrels(cast("QrelsMapping | rm.Qrels", qrels))
     if judgments.has_pieces:

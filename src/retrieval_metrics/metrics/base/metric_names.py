@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS
+from retrieval_metrics.metrics.base.registry import DEFINITIONS, NAME_BY_ALIAS
 
 if TYPE_CHECKING:
     from collections.abc import Collection

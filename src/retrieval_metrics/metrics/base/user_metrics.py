@@ -15,7 +15,7 @@ from retrieval_metrics.metrics.base.definition import Definition, Parameter
 from retrieval_metrics.metrics.base.grade_scale import MAX_GRADE
 from retrieval_metrics.metrics.base.metric import Metric, clear_name_cache, parse_computable_metric
 from retrieval_metrics.metrics.base.ranking_metric import RankingMetric
-from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS, add, remove
+from retrieval_metrics.metrics.base.registry import DEFINITIONS, NAME_BY_ALIAS, add, remove
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

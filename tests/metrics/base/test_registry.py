@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_BY_ALIAS
+from retrieval_metrics.metrics.base.registry import DEFINITIONS, NAME_BY_ALIAS
 from retrieval_metrics.metrics.base.user_metrics import forget_metric
 
 
@@ -35,6 +35,6 @@ def test_a_metric_that_is_defined_is_known_and_one_that_is_forgotten_is_not() ->
 
 
 def test_the_table_knows_the_metrics_wherever_it_is_imported_from() -> None:
-    code = "from retrieval_metrics.metrics.base.table import DEFINITIONS\nprint('ndcg' in DEFINITIONS)\n"
+    code = "from retrieval_metrics.metrics.base.registry import DEFINITIONS\nprint('ndcg' in DEFINITIONS)\n"
     output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert output == "True\n"

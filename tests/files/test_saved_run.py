@@ -1,5 +1,6 @@
 """A saved run is loaded as it was, with its errors and times."""
 
+import json
 import pickle
 from typing import Any
 
@@ -48,16 +49,20 @@ def test_what_failed_and_how_long_it_took(tmp_path: Any) -> None:
     ]
 
 
-def test_which_steps_take_documents(tmp_path: Any) -> None:
-    steps = {"bm25": {"q": ["a"]}, "dense": {"q": ["b"]}, "fused": {"q": ["b", "a"]}}
-    run = rm.RetrievedRun(steps["fused"], stages=steps, sources=["bm25", "dense"])
+def test_stages_are_kept_with_what_takes_documents(tmp_path: Any) -> None:
+    stages = {"bm25": {"q": ["a"]}, "dense": {"q": ["b"]}, "fused": {"q": ["b", "a"]}}
+    run = rm.RetrievedRun(stages["fused"], stages=stages, sources=["bm25", "dense"])
     rm.save_run(run, tmp_path / "run.json")
+    saved_stages = json.loads((tmp_path / "run.json").read_text())["run"]["stages"]
+    assert list(saved_stages) == ["bm25", "dense", "fused"]
+    assert saved_stages["fused"] is None  # the run itself
+    assert rm.load(tmp_path / "run.json").stages == run.stages
     expected = {"bm25": False, "dense": False, "fused": True}
     assert rm.load(tmp_path / "run.json").takes_documents == expected
     assert pickle.loads(pickle.dumps(run)).takes_documents == expected
 
 
-def test_a_resumed_retrieval_knows_which_steps_take_documents(tmp_path: Any) -> None:
+def test_a_resumed_retrieval_knows_which_stages_take_documents(tmp_path: Any) -> None:
     def search(text: str) -> Any:
         return StageRankings({"bm25": ["a"], "cut": [text]}, {"bm25": False, "cut": True})
 

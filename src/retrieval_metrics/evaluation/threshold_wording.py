@@ -6,7 +6,7 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from retrieval_metrics.comparison.threshold import Threshold
+    from retrieval_metrics.evaluation.threshold import Threshold
 
 
 # A bound above this share is no useful promise.

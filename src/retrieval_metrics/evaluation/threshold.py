@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
-from retrieval_metrics.comparison.scored_rankings import find_best_scores, keep_above
-from retrieval_metrics.comparison.threshold_choice import (
+from retrieval_metrics.evaluation.scored_rankings import find_best_scores, keep_above
+from retrieval_metrics.evaluation.threshold_choice import (
     UNKNOWN_MEAN,
     FalseAnswers,
     ThresholdCost,
     choose_curve_points,
 )
-from retrieval_metrics.comparison.threshold_wording import format_score, format_threshold_conclusion, threshold_notes
+from retrieval_metrics.evaluation.threshold_wording import format_score, format_threshold_conclusion, threshold_notes
 from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -157,7 +157,7 @@ class Threshold(SavedFields):
             ImportError: If matplotlib is not installed; the message contains the command that installs it.
         """
         import_optional("matplotlib", "plot")
-        from retrieval_metrics.comparison.threshold_plot import threshold_figure
+        from retrieval_metrics.evaluation.threshold_plot import threshold_figure
 
         return threshold_figure(self)
 

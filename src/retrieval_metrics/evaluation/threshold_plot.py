@@ -13,7 +13,7 @@ from retrieval_metrics.reports.plots import SMALL_FONT_SIZE, Panel, figure, simp
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from retrieval_metrics.comparison.threshold import Threshold
+    from retrieval_metrics.evaluation.threshold import Threshold
     from retrieval_metrics.reports.plots import Plot
 
 

@@ -30,7 +30,7 @@ def encode_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
         for name, stage in run.stages.items():
             # The last stage is the run itself, so its rankings are not written twice.
             stages[name] = None if stage is run else _encode_rankings(stage, texts)
-        section["steps"] = stages
+        section["stages"] = stages
         if run.takes_documents:
             section["takes_documents"] = dict(run.takes_documents)
     return section
@@ -48,7 +48,7 @@ def decode_run(section: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
         return run
     errors = {entry["query"]: decode_error(entry) for entry in section["failed"]}
     stages = {}
-    for name, rankings in section.get("steps", {}).items():
+    for name, rankings in section.get("stages", {}).items():
         stages[name] = run if rankings is None else _decode_rankings(rankings, texts)
     return RetrievedRun(
         run,

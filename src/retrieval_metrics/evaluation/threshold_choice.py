@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.comparison.scored_rankings import keep_above
 from retrieval_metrics.evaluation.data_warnings import distances_note
 from retrieval_metrics.evaluation.score_run import score_run
+from retrieval_metrics.evaluation.scored_rankings import keep_above
 from retrieval_metrics.evaluation.summary import intervals, means, sum_clustered_values
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.metrics.base.rules import STANDARD

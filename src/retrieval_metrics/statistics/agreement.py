@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from retrieval_metrics._internal.validation import proportion
+from retrieval_metrics.statistics.clustered_values import MIN_UNITS_FOR_SPREAD, effective_sums
 from retrieval_metrics.statistics.distributions import t_quantile
 from retrieval_metrics.statistics.means import Interval, interval_from_sums
-from retrieval_metrics.statistics.units import MIN_UNITS_FOR_SPREAD, effective_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -28,7 +28,7 @@ def read_scores(ranking: Any, query: QueryId) -> list[float]:
         if not isinstance(item, Retrieved) or item.score is None:
             raise ValueError(
                 f"the ranking of query {query!r} has no scores, which a threshold needs; pass documents with their "
-                f"scores, or Retrieved(..., score=...)"
+                "scores, or Retrieved(..., score=...)"
             )
     require_finite_scores({position: item.score for position, item in enumerate(items)}, query)
     return [item.score for item in items]

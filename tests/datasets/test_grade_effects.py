@@ -1,0 +1,19 @@
+"""How much the grade of a document could change a difference between systems."""
+
+import pytest
+
+import retrieval_metrics as rm
+from vault_runs import QUERIES, QUESTIONS, RUNS
+
+
+def test_effects_need_two_systems_and_a_metric_whose_change_is_bounded() -> None:
+    with pytest.raises(ValueError, match="needs two systems"):
+        rm.pool(QUESTIONS, RUNS["bm25"], metric="mrr")
+    with pytest.raises(ValueError, match="the change of map cannot be bounded without judgments"):
+        rm.pool(QUERIES, RUNS, metric="map")
+
+
+def test_without_judgments_an_effect_is_what_the_place_of_a_document_is_worth() -> None:
+    runs = {"one": {"q1": ["a", "b"]}, "other": {"q1": ["b", "c"]}}
+    effects = {item.document: item.effect for item in rm.pool({"q1": "what?"}, runs, metric="mrr")}
+    assert effects == {"a": 1.0, "b": 0.5, "c": 0.5}  # 1/1 - 0; 1/1 - 1/2; 1/2 - 0
