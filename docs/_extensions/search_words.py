@@ -18,9 +18,17 @@ WORDS = {
     "guides/choosing-metrics": ["which metric", "which k", "metrics for rag", "graded relevance"],
     "guides/command-line": ["gate", "cli", "exit code", "typescript"],
     "guides/comparing": [
+        "margin",
         *("compare two embeddings", "compare embeddings", "compare two retrievers", "which embedding is better"),
         *("significance", "significance test", "statistical significance", "p value", "t-test", "a/b test"),
-        *("embedding better", "retriever better", "multiple comparisons", "reranker worth", "reranker better", "margin"),
+        *(
+            "embedding better",
+            "retriever better",
+            "multiple comparisons",
+            "reranker worth",
+            "reranker better",
+            "margin",
+        ),
     ],
     "guides/coming-from": ["trec_eval", "ndcg trec_eval", "why is my number different"],
     "guides/errors": ["distances", "distance", "ids match", "always 0", "always zero", "recall always"],
