@@ -100,7 +100,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         lambda: anything.mrr(QRELS, RUN),
         "write evaluate(qrels, run, 'mrr'), or for one ranking metrics.reciprocal_rank(gains)",
     ),
-    "with its cut-off": (lambda: anything.ndcg_at_10, "write evaluate(qrels, run, 'ndcg')"),
+    "with its cutoff": (lambda: anything.ndcg_at_10, "write evaluate(qrels, run, 'ndcg')"),
     "a key": (lambda: untyped["MRR"], "use result.means['mrr'] or result.per_query['mrr']"),
     "an attribute": (lambda: untyped.mrr, "use result.means['mrr']"),
     "another attribute": (lambda: untyped.to_json, "write result.save(path)"),

@@ -134,7 +134,7 @@ class Trajectories(Mapping[Any, Trajectory]):
     def union(self, *, per_call: int | None = None) -> View:
         """Return all items that the calls found, in the order of the calls.
 
-        A cut-off by documents, such as `@10`, may be filled by the first call alone, which hides the others: use
+        A cutoff by documents, such as `@10`, may be filled by the first call alone, which hides the others: use
         `recall@3calls`, what the first three calls found, failed ones counted, or `interleaved`.
 
         Args:

@@ -206,7 +206,7 @@ def threshold(
 ) -> Threshold:
     """Return the score above which results stay, so that few new questions without an answer get one.
 
-    A question has no answer if nothing has a grade above 0. Of the best score of each, cut-offs are tried from the
+    A question has no answer if nothing has a grade above 0. Of the best score of each, cutoffs are tried from the
     strictest down, until the exact binomial bound of the share that exceeds it is first above `max_false_answers`.
     Whatever the distribution of the scores, ties included, the share among new questions like these is then above
     `max_false_answers` with a probability of at most 1 - `level`; for clustered questions this holds approximately.

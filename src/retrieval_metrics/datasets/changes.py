@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.reports.tables import Table
 
 
-# How many first documents are compared if no metric has a cut-off.
+# How many first documents are compared if no metric has a cutoff.
 DEFAULT_DEPTH = 10
 
 # If a mean can have changed by more than this, the bound is too wide to say anything.
@@ -174,7 +174,7 @@ class Changes(Evaluation):
 
     @property
     def depth(self) -> int:
-        """How many first documents are compared and shown: the largest cut-off of the metrics."""
+        """How many first documents are compared and shown: the largest cutoff of the metrics."""
         cutoffs = [measure.k for measure in self._measures if measure.k is not None]
         return max(cutoffs, default=DEFAULT_DEPTH)
 

@@ -73,7 +73,7 @@ class Explanation(Printed):
         failures: One per needed document or group that is missing; for a group of alternatives, the nearest miss.
         n_relevant: How many relevant documents, or groups, are needed.
         n_found: How many of them were found; if the cutoff is full, some are neither found nor missing.
-        results: What was retrieved, down to the cut-off: rank, id, text, and its judgment.
+        results: What was retrieved, down to the cutoff: rank, id, text, and its judgment.
         text: The text of the query; empty if it is unknown.
     """
 
@@ -195,7 +195,7 @@ class Worst(Printed, Sequence[Explanation]):
         failures: How many needed documents (or groups) are missing over all these queries, by reason, most frequent
             first.
         n_relevant: How many are needed over all these queries.
-        n_found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
+        n_found: How many of them were found; if the cutoff leaves no room, some are neither found nor missing.
         unit: What is needed: a document, a passage where quotes, texts or spans are judged, or of groups a fact.
         losses: The same failures by the step that lost what was needed, if the run tells its steps.
         longest_ranking: The number of results of the longest ranking.

@@ -151,18 +151,18 @@ class Stages(Printed, Mapping[str, Evaluation]):
         "recall@5"), "after": b.stages.losses("recall@5")})` says whether a step loses less. The columns of a question
         sum to 1:
 
-        * `found`: recall at the cut-off; for metrics that one document suffices for, such as hit_rate, 1 or 0.
-        * `cutoff_full`: more is needed than the cut-off has room for.
+        * `found`: recall at the cutoff; for metrics that one document suffices for, such as hit_rate, 1 or 0.
+        * `cutoff_full`: more is needed than the cutoff has room for.
         * `not_retrieved`: no step held it.
         * `dropped:NAME`: the last step that held it stands before NAME.
-        * `below_cutoff:NAME`: it came back beyond the cut-off; the last step that had it within stands before NAME.
+        * `below_cutoff:NAME`: it came back beyond the cutoff; the last step that had it within stands before NAME.
 
         NAME is the next step that is no source, because retrievers side by side lose nothing; if there is none, or no
-        step had the document within the cut-off, it is the last step. Of a group of alternatives, the nearest miss
+        step had the document within the cutoff, it is the last step. Of a group of alternatives, the nearest miss
         counts. A column that is possible stays, also if it is 0 for all questions.
 
         Args:
-            metric: A metric whose cut-off and threshold of relevance count, such as `"recall@5"`.
+            metric: A metric whose cutoff and threshold of relevance count, such as `"recall@5"`.
             sources: The steps that search for themselves, `["bm25", "dense"]`, if `first_stage` is wrong.
 
         Raises:

@@ -24,7 +24,7 @@ class Retrieved:
         end: Offset after its last character; optional if there are a `text` and a `start`.
         score: The retriever's score. It is not used: rankings of Retrieved are in list order.
         metadata: Anything else, by name; copied, and ignored by the hash.
-        tokens: How many tokens it has, for cut-offs such as `recall@800tokens`.
+        tokens: How many tokens it has, for cutoffs such as `recall@800tokens`.
         offsets_unverified: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a
             section, a page or an earlier form of the text, so they count only where the text of the source, or the
             quote beside a span, confirms them.

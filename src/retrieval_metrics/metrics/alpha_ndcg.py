@@ -43,7 +43,7 @@ def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float
 
     Args:
         judged: Judgments and rankings, joined.
-        k: Cut-off in documents, of the ranking and of the ideal; None takes all.
+        k: Cutoff in documents, of the ranking and of the ideal; None takes all.
         alpha: How much of a group each member is expected to cover, from 0 (repetition costs nothing) to 1 (only the
             first member of a group gains).
         rel: A document belongs to a group if its grade is at least this; by default, if it is above 0.

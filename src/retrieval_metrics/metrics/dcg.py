@@ -32,7 +32,7 @@ def dcg(gains: Gains, *, k: int | None = None, gain: str = "linear") -> float:
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
         gain: `linear`, `exponential` or `binary`.
 
     Raises:

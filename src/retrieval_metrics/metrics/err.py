@@ -32,7 +32,7 @@ def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
         max_grade: G; None takes the largest grade of the list (of all judgments, in an evaluation).
 
     Raises:

@@ -29,7 +29,7 @@ def f1(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
         n_relevant: How many documents are relevant, retrieved or not.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` or `n_relevant` is not an integer.

@@ -28,7 +28,7 @@ def inverted(gains: Gains, *, k: int | None = None) -> float:
 
     Args:
         gains: Grades in rank order; above 0 is relevant, below 0 forbidden, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` is not an integer.

@@ -29,7 +29,7 @@ def leak(gains: Gains, *, k: int | None = None) -> float:
 
     Args:
         gains: Grades in rank order; below 0 is forbidden, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` is not an integer.

@@ -29,7 +29,7 @@ def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float 
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
         p: Persistence, above 0 and below 1.
         max_grade: G; None takes the largest grade of the list (of all judgments, in an evaluation).
 

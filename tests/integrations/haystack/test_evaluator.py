@@ -121,7 +121,7 @@ def test_a_perfect_first_page_is_perfect_and_a_question_without_judgments_is_lef
     assert ours["score"] == 1.0
     assert ours["individual_scores"][0] == 1.0
     assert math.isnan(ours["individual_scores"][1])
-    # Without a cut-off the ideal ranking holds all five, and the question that nothing can answer counts as 0.
+    # Without a cutoff the ideal ranking holds all five, and the question that nothing can answer counts as 0.
     assert SIBLINGS["ndcg"].run(**rows)["score"] == pytest.approx(0.7227 / 2, abs=1e-4)
 
 

@@ -47,7 +47,7 @@ class MetricNameParts(NamedTuple):
 
     Attributes:
         name: The metric, in any of its spellings.
-        k: The cut-off; None if there is none.
+        k: The cutoff; None if there is none.
         parameters: The parameters, in the order of the text.
     """
 
@@ -88,7 +88,7 @@ def _read_cutoff(text: str, cutoff: str) -> int | Budget:
 
 
 def _read_peer_spelling(name: str) -> tuple[str, str] | None:
-    """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the whole text is a name."""
+    """Return name and cutoff of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the whole text is a name."""
     match = re.fullmatch(_PEER_CUTOFF_PATTERN, name)
     if match is None or _normalise_name(name) in NAME_BY_ALIAS:
         return None
