@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.comparison_file import encode_systems
 from retrieval_metrics.comparison.tuning_report import tuning_report
 from retrieval_metrics.comparison.tuning_wording import format_tuning_conclusion, tuning_notes
@@ -136,7 +137,7 @@ class TuningResult:
             if setting.name == name:
                 return setting
         names = numbers.join_names([setting.name for setting in self.settings], MAX_NAMED_SETTINGS)
-        raise KeyError(f"there is no setting {name!r}; there are {names}")
+        raise UnknownKeyError(f"no setting {name!r}; the settings are {names}")
 
     @property
     def conclusion(self) -> str:

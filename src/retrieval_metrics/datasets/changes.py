@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import positive_integer
+from retrieval_metrics._internal.validation import UnknownKeyError, positive_integer
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.change_measures import as_change_measure, is_change_bound
 from retrieval_metrics.comparison.rank_biased_overlap import RBO_PERSISTENCE
@@ -218,7 +218,9 @@ class Changes(Evaluation):
             KeyError: If the query was not compared.
         """
         if query not in self._pairs:
-            raise KeyError(f"query {query!r} was not compared; the queries begin with {list(self._pairs)[:N_NAMED]}")
+            raise UnknownKeyError(
+                f"query {query!r} was not compared; the queries begin with {list(self._pairs)[:N_NAMED]}"
+            )
         query_texts = _query_texts(queries)
         moves = self._moves(query, self._document_texts(corpus))
         return Moves(query, str(query_texts.get(query, "")), moves)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.pair_selection import select_pairs
 from retrieval_metrics.datasets.estimate_wording import estimate_tables
 from retrieval_metrics.datasets.grader_agreement import Agreement
@@ -242,9 +243,9 @@ class Estimate(SavedFields):
         if system is None or baseline is None:  # both directions of a pair match, and the printed one is meant
             differences = self._select_listed(differences) or differences
         if len(differences) != 1:
-            raise KeyError(
-                f"{len(differences)} differences match {name!r}, {system!r}, {baseline!r}; there are the systems "
-                f"{', '.join(self.systems)} in {', '.join(self.metrics)}"
+            raise UnknownKeyError(
+                f"{len(differences)} differences match {name!r}, {system!r}, {baseline!r}; the systems are "
+                f"{', '.join(self.systems)}, the metrics {', '.join(self.metrics)}"
             )
         return differences[0]
 
@@ -279,7 +280,7 @@ class Estimate(SavedFields):
             if mean.metric == metric_name and system in {None, mean.system}
         ]
         if not estimates:
-            raise KeyError(f"there is no system {system!r}; the systems are {', '.join(self.systems)}")
+            raise UnknownKeyError(f"no system {system!r}; the systems are {', '.join(self.systems)}")
         return max(estimate.labels_needed(width, level=self.level) for estimate in estimates)
 
     def report(self, path: str | PathLike[str], *, title: str | None = None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics._internal.optional_packages import to_data_frame
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.datasets.grader_agreement import Agreement, krippendorff_alpha
 from retrieval_metrics.datasets.label import FIELDS, Label, read_label
 from retrieval_metrics.datasets.label_wording import format_grades, labels_table
@@ -128,7 +129,7 @@ class Labels(Printed):
             KeyError: If there is no such grader.
         """
         if grader not in self.graders:
-            raise KeyError(f"{grader!r} graded nothing; the graders are {', '.join(self.graders)}")
+            raise UnknownKeyError(f"{grader!r} graded nothing; the graders are {', '.join(self.graders)}")
         return Labels(self._labels_of_grader(grader), scale=self.scale)
 
     @cached_property

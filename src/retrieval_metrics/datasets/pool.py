@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
-from retrieval_metrics._internal.validation import integer, positive_integer
+from retrieval_metrics._internal.validation import UnknownKeyError, integer, positive_integer
 from retrieval_metrics._internal.warn import RetrievalWarning
 from retrieval_metrics.comparison.change_bounds import document_weights, require_known_bounds
 from retrieval_metrics.comparison.compare import compare
@@ -98,7 +98,7 @@ class Pool(SavedFields):
         selected = dict.fromkeys(queries)
         for query in selected:
             if query not in self.queries:
-                raise KeyError(f"query {query!r} is not among the {len(self.queries)} queries of the pool")
+                raise UnknownKeyError(f"query {query!r} is not among the {len(self.queries)} queries of the pool")
         items = tuple(item for item in self.items if item.query in selected)
         texts = {query: text for query, text in self.queries.items() if query in selected}
         return replace(self, items=items, queries=texts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.optional_packages import import_optional
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.evaluation_wording import (
@@ -92,7 +93,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self._stages:
-            raise KeyError(f"no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
+            raise UnknownKeyError(f"no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
         if name not in self._evaluations:
             is_last = name == list(self._stages)[-1]
             self._evaluations[name] = self.last if is_last else self._evaluate(self._stages[name])

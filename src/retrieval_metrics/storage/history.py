@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics._internal.optional_packages import import_optional
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.compare import ComparisonOptions, compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.reports.tables import Printed, Table
@@ -219,7 +220,7 @@ def _find_newest_entry(entries: Sequence[Entry], label: str) -> Entry:
         if entry.label == label:
             return entry
     newest_labels = ", ".join(repr(entry.label) for entry in entries[-N_NEWEST_LABELS:])
-    raise KeyError(f"no entry has the label {label!r}; the newest labels are {newest_labels or 'none'}")
+    raise UnknownKeyError(f"no entry has the label {label!r}; the newest labels are {newest_labels or 'none'}")
 
 
 def _choose_label(content: bytes) -> str:
