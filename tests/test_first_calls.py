@@ -93,7 +93,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "grades as text": (lambda: anything.evaluate({"q1": {"a": "1"}}, {"q1": ["a"]}), "convert it, as float('1')"),
     "a grade in words": (
         lambda: anything.evaluate({"q1": {"a": "forbidden"}}, {"q1": ["a"]}),
-        "above 0 is relevant, 0 is not, and below 0 must not come back",
+        "above 0 is relevant, 0 is not, and below 0 is forbidden",
     ),
     "a retriever for questions": (lambda: rm.EvaluationSet.from_dataset(Framework()), "are two arguments exchanged?"),
     "a metric as a function": (

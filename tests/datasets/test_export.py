@@ -199,7 +199,7 @@ class TestWhatIsRefused:
 
     def test_what_must_not_come_back(self, convert: Any) -> None:
         questions = rm.EvaluationSet({"q1": "why?"}, {"q1": {"d1": 1, "d7": -1}})
-        with pytest.raises(ValueError, match=r"must not come back, such as 'd7' of query 'q1'; with lossy=True"):
+        with pytest.raises(ValueError, match=r"forbidden documents, such as 'd7' of query 'q1'; with lossy=True"):
             convert(questions)
         assert convert(questions, lossy=True) == convert(rm.EvaluationSet({"q1": "why?"}, {"q1": ["d1"]}))
 

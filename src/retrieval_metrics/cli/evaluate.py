@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trec_eval.add_argument(
         "-J", "--judged-only", action="store_true", help="remove unjudged documents from the run (condensed lists)"
     )
-    trec_eval.add_argument("-n", "--no-summary", action="store_true", help="with -q: only the lines of single queries")
+    trec_eval.add_argument("-n", "--no-summary", action="store_true", help="with -q: omit the means")
     trec_eval.add_argument("-M", "--most", type=int, metavar="N", help="score only the first N documents of each query")
     add_text_options(parser)
     parser.add_argument(

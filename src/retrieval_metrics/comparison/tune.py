@@ -117,7 +117,9 @@ def _read_metrics(
     """Return the metric to choose by, the metrics to show, and the metrics with bounds, each once."""
     main_metric = metric if isinstance(metric, Metric) else Metric.parse(metric)
     if not main_metric.definition.higher_is_better:
-        raise ValueError(f"lower is better in {main_metric}; tune takes the largest mean, so bound it: at_most={{...}}")
+        raise ValueError(
+            f"lower is better for {main_metric}; tune takes the largest mean, so bound it: at_most={{...}}"
+        )
     bounds = {**_read_bounds(at_least, "at_least"), **_read_bounds(at_most, "at_most")}
     names_or_metrics: list[str | Metric] = [main_metric]
     if isinstance(extra_metrics, (str, Metric)):

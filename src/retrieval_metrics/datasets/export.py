@@ -163,7 +163,7 @@ def _require_nothing_forbidden(query: Any, groups: Iterable[Mapping[Any, float]]
         for judged, grade in group.items():
             if grade < 0:
                 raise ValueError(
-                    f"{target} cannot hold what must not come back, such as {judged!r} of query {query!r}; with "
+                    f"{target} cannot hold forbidden documents, such as {judged!r} of query {query!r}; with "
                     "lossy=True it is left out"
                 )
 

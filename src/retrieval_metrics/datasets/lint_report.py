@@ -62,7 +62,7 @@ FINDING_KINDS: Mapping[str, FindingKind] = {
     "possible_answer": FindingKind("warning", "an unjudged passage overlaps with a relevant one"),
     "echo": FindingKind("warning", "the question repeats the words of its answer"),
     "unanswered": FindingKind("warning", "relevant documents are not retrieved, or barely"),
-    "ignores_query": FindingKind("warning", "a run scores no better than its own rankings dealt to other queries"),
+    "ignores_query": FindingKind("warning", "a run scores no better than chance, so it may ignore the query"),
     "unanswerable": FindingKind("note", "no judgments, or forbidden documents only: treated as unanswerable"),
     "forbidden": FindingKind("note", "grades below 0 mark forbidden documents"),
     "unjudged_at_top": FindingKind("note", "an unjudged document in the top 3 of every run"),

@@ -325,9 +325,9 @@ class Evaluation(Printed):
         """Return whether a mean is better than that of a system which ignores the query.
 
         Popular documents can answer many queries, whatever is asked. So each ranking of this run is scored for every
-        query: the mean of all pairs is what the same rankings score if they are dealt to the queries at random, and p
-        is the share of 10,000 such deals whose mean is as good as that of the run. Of many queries, or long rankings,
-        up to 300 are compared, evenly spread.
+        query: the mean of all pairs is what the same rankings score if they are assigned to the queries at random, and
+        p is the share of 10,000 such assignments whose mean is as good as that of the run. Of many queries, or long
+        rankings, up to 300 are compared, evenly spread.
 
         Args:
             metric: A metric of what was retrieved.

@@ -145,7 +145,7 @@ DEFINITION = Definition(
     name="alpha_ndcg",
     score=score,
     summary="alpha-DCG of the first k / that of a greedy ideal ranking; each repeat of a group gains less",
-    plain_summary="whether the results are good and different: repeated content counts less",
+    plain_summary="relevance and diversity of the ranking: repeated content counts less",
     aliases=("andcg", "alphandcg", "alpha_n_dcg"),
     parameters={
         "alpha": Parameter(

@@ -86,7 +86,7 @@ DEFINITION = Definition(
     name="iprec",
     score=score,
     summary="largest precision at this recall or beyond; without a recall the average of eleven",
-    plain_summary="how pure the results stay while more of what is relevant is found",
+    plain_summary="highest precision at a given recall or beyond",
     parameters={
         "recall": Parameter(
             _parse_recall, None, "the recall; without it, the mean at 0, .1, ... and 1", examples=(0.5, 0, 1)

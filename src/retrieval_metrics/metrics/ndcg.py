@@ -177,7 +177,7 @@ DEFINITION = Definition(
     score=score,
     score_plain=score_plain,
     summary="discounted cumulative gain of the first k / that of the ideal ranking",
-    plain_summary="whether the best results come first; uses the grades",
+    plain_summary="how close the ranking is to the ideal order; uses the grades",
     parameters={
         "gain": GAIN,
         "gains": GAINS,

@@ -120,9 +120,9 @@ class Metric:
 
         Example:
             >>> Metric.parse("recall@10").in_words
-            'how much of what is relevant is in the first 10'
+            'share of the relevant documents that are in the first 10'
         """
-        first = "what was retrieved"
+        first = "the ranking"
         if self.k is not None:
             size = self.k.in_words if isinstance(self.k, Budget) else self.k
             first = "the first result" if size == 1 else f"the first {size}"
