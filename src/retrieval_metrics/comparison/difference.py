@@ -254,7 +254,7 @@ class Difference:
     def __repr__(self) -> str:
         return (
             f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.format_signed(self.mean)}, "
-            f"p {numbers.format_p_value(self.p_uncorrected)}, corrected {numbers.format_p_value(self.p_corrected)}, "
+            f"p {numbers.format_p_value(self.p_corrected)} (uncorrected {numbers.format_p_value(self.p_uncorrected)}), "
             f"n={self.n}>"
         )
 
@@ -304,7 +304,7 @@ class Differences(tuple[Difference, ...], Printed):
         return Printed.__str__(self)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} differences>"
+        return f"<Differences: {len(self)}>"
 
 
 def difference_cells(difference: Difference) -> list[str]:

@@ -289,7 +289,7 @@ class SystemRanking(Printed):
     def __repr__(self) -> str:
         places = self.by_metric[self.first_metric]
         means = ", ".join(f"{place.system} {numbers.format_value(place.mean)}" for place in places)
-        return f"<Standings by {self.first_metric}: {means}>"
+        return f"<SystemRanking by {self.first_metric}: {means}>"
 
 
 def _format_place(place: RankedSystem) -> str:

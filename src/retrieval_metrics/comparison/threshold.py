@@ -190,7 +190,12 @@ class Threshold(SavedFields):
         return f"{round(point.answered * self.n_answerable)} of {self.n_answerable}"
 
     def __repr__(self) -> str:
-        return f"<Threshold: {self.conclusion}>"
+        false_answers = f"{self.false_answers} of {self.n_unanswerable} false answers"
+        if self.score is None:
+            return f"<Threshold: none guarantees at most {100 * self.max_false_answers:g}% false answers>"
+        if isinf(self.score):
+            return f"<Threshold: none needed, {false_answers}>"
+        return f"<Threshold: {format_score(self.score)}, {false_answers}>"
 
 
 def threshold(

@@ -12,6 +12,7 @@ from retrieval_metrics.evaluation.evaluation_wording import format_chance
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.metrics.base.metric import Metric, as_metric
+from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ MAX_ITEMS = 2_000_000
 MIN_QUERIES = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Chance(Printed):
     """The mean of a metric beside that of a system which ignores the query.
 
@@ -54,6 +55,10 @@ class Chance(Printed):
 
     def _tables(self) -> list[Table]:
         return [Table((), (), [format_chance(self)])]
+
+    def __repr__(self) -> str:
+        values = f"{self.metric} {numbers.format_value(self.mean)}, by chance {numbers.format_value(self.chance_mean)}"
+        return f"<Chance: {values}, p {numbers.format_p_value(self.p)}, n={self.n}>"
 
 
 def compare_with_chance(scores: Scores, metric: str | Metric, *, seed: int = 0) -> Chance:

@@ -583,4 +583,4 @@ class Evaluation(Printed):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {numbers.format_value(mean)}" for name, mean in self.means.items())
-        return f"<Evaluation of {self.counts['queries']} queries: {means}>"
+        return f"<{type(self).__name__} of {numbers.format_query_count(self.counts['queries'])}: {means}>"

@@ -33,7 +33,7 @@ from retrieval_metrics.evaluation.summary_wording import depth_notes
 from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports.display_text import format_one_line, shorten
-from retrieval_metrics.reports.numbers import format_count, format_query_count
+from retrieval_metrics.reports.numbers import format_count
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
@@ -329,7 +329,7 @@ class Worst(Printed, Sequence[Explanation]):
         return failures_figure(self.failures, f"failures: {self.metric}")
 
     def __repr__(self) -> str:
-        return f"<Worst of {format_query_count(self.n)} in {self.metric}: {self.summary}>"
+        return f"<Worst by {self.metric}: {self.summary}>"
 
 
 # The columns of a relevant document, and of a forbidden result, in a data frame.
