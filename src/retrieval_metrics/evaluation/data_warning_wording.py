@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.display_text import quote_query_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -158,7 +159,7 @@ def format_near_misses(near: NearMissReport) -> str:
     missing = numbers.format_count(near.n_missing, "missing relevant document")
     return (
         f"{near.n_near_misses} of {missing} {verb} retrieved under a slightly different ID{kinds}: for query "
-        f"{example.query!r}, "
+        f"{example.query!r}{quote_query_text(example.query, near.query_texts)}, "
         f"{_format_difference(example.judged_id, example.retrieved_id, example.kind)}; {_format_id_change(near.change)}"
     )
 
@@ -190,17 +191,18 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
     if empty.is_every_query_expected:
         expected = f"{empty.n_expected} judged queries"
     treatment = "score 0" if empty.scored_zero else "are excluded if absent from the run"
+    first_query = f"{empty.first_query!r}{quote_query_text(empty.first_query, empty.query_texts)}"
     if not empty.failures:
         verb = "has" if empty.n_empty == 1 else "have"
         if empty.scored_zero and empty.n_empty == 1:
             treatment = "scores 0"
-        return f"{empty.n_empty} of {expected} (e.g. {empty.first_query!r}) {verb} no results and {treatment}"
+        return f"{empty.n_empty} of {expected} (e.g. {first_query}) {verb} no results and {treatment}"
     query, error = next(iter(empty.failures.items()))
-    first_failure = f"{query!r}: {describe_error(error)}"
+    first_failure = f"{query!r}{quote_query_text(query, empty.query_texts)}: {describe_error(error)}"
     if len(empty.failures) == empty.n_empty:
         return f"the retriever failed on {empty.n_empty} of {expected}, which {treatment} (e.g. {first_failure})"
     return (
-        f"{empty.n_empty} of {expected} (e.g. {empty.first_query!r}) have no results and {treatment}; "
+        f"{empty.n_empty} of {expected} (e.g. {first_query}) have no results and {treatment}; "
         f"the retriever failed on {len(empty.failures)} of them (e.g. {first_failure})"
     )
 
@@ -247,8 +249,9 @@ def format_unlocated_items(unlocated: UnlocatedItems) -> str:
 def format_hidden_calls(hidden: HiddenCalls) -> str:
     """Return in how many queries one call fills a cutoff, and which metrics would show the later ones."""
     name = hidden.metric.name
+    first_query = f"{hidden.first_query!r}{quote_query_text(hidden.first_query, hidden.query_texts)}"
     return (
-        f"in {hidden.n_queries} of {hidden.n_with_calls} queries (e.g. {hidden.first_query!r}) a single call fills the "
+        f"in {hidden.n_queries} of {hidden.n_with_calls} queries (e.g. {first_query}) a single call fills the "
         f"top {hidden.k}, so {hidden.metric} ignores later calls. Use a cutoff in calls, such as {name}@3calls, or the "
         "interleaved view"
     )

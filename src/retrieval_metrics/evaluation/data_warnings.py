@@ -7,7 +7,7 @@ comparison begins with the warnings about a whole system, and raises if no syste
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.evaluation import data_warning_wording as wording
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.near_miss_remedy import IdChange
     from retrieval_metrics.evaluation.scores import Origin, Scores
+    from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.matching.judged_columns import Unlocated, UnlocatedReason
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.near_ids import NearIdKind
@@ -97,7 +98,7 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     if scores.clusters is not None and not scores.clusters.by_source:
         messages = cluster_count_notes(scores.clusters.count)
         warnings += [DataWarning("few_clusters", message) for message in messages]
-    hidden_calls = find_hidden_calls(scores.metrics, origin.run)
+    hidden_calls = find_hidden_calls(scores.metrics, origin.run, origin.judged.qrels.texts)
     if hidden_calls is not None:
         warnings.append(DataWarning("cutoff_within_one_call", wording.format_hidden_calls(hidden_calls)))
     own_id_first = find_own_id_first(origin)
@@ -154,6 +155,7 @@ class NearMissReport:
         count_by_kind: The number of near misses of each kind, the most frequent first.
         example: The first near miss of the most frequent kind.
         change: What makes its two ids equal.
+        query_texts: The texts of the queries that are known.
     """
 
     n_near_misses: int
@@ -161,6 +163,7 @@ class NearMissReport:
     count_by_kind: Mapping[NearIdKind, int]
     example: NearMiss
     change: IdChange
+    query_texts: QueryTexts = field(default_factory=dict)
 
 
 def find_near_miss_report(origin: Origin) -> NearMissReport | None:
@@ -177,6 +180,7 @@ def find_near_miss_report(origin: Origin) -> NearMissReport | None:
         count_by_kind=count_by_kind,
         example=example,
         change=find_id_change(example, origin),
+        query_texts=origin.judged.qrels.texts,
     )
 
 
@@ -205,6 +209,7 @@ class EmptyRankings:
         first_query: The first query without results.
         scored_zero: Whether such queries score 0; if not, queries absent from the run are left out.
         failures: The errors of the queries whose retriever raised.
+        query_texts: The texts of the queries that are known.
     """
 
     n_empty: int
@@ -214,6 +219,7 @@ class EmptyRankings:
     first_query: QueryId
     scored_zero: bool
     failures: Mapping[QueryId, Exception]
+    query_texts: QueryTexts = field(default_factory=dict)
 
 
 def _find_empty_rankings(scores: Scores) -> EmptyRankings | None:
@@ -233,6 +239,7 @@ def _find_empty_rankings(scores: Scores) -> EmptyRankings | None:
         first_query=judged.qrels.queries[int(is_empty.argmax())],
         scored_zero=scores.rules.missing == "zero",
         failures=find_failed_queries(judged, origin.run),
+        query_texts=judged.qrels.texts,
     )
 
 
@@ -280,6 +287,7 @@ class HiddenCalls:
         n_queries: The number of such queries.
         n_with_calls: The number of queries whose calls are known.
         first_query: The first such query.
+        query_texts: The texts of the queries that are known.
     """
 
     metric: Metric
@@ -287,9 +295,12 @@ class HiddenCalls:
     n_queries: int
     n_with_calls: int
     first_query: QueryId
+    query_texts: QueryTexts = field(default_factory=dict)
 
 
-def find_hidden_calls(metrics: Iterable[Metric], run: object) -> HiddenCalls | None:
+def find_hidden_calls(
+    metrics: Iterable[Metric], run: object, query_texts: QueryTexts | None = None
+) -> HiddenCalls | None:
     """Return the queries in which one call fills a cutoff, so that a metric cannot see the later calls."""
     calls_by_query: Mapping[QueryId, Any] = run.calls if isinstance(run, RetrievedRun) else {}
     for metric in metrics:
@@ -297,7 +308,7 @@ def find_hidden_calls(metrics: Iterable[Metric], run: object) -> HiddenCalls | N
             continue
         queries = [query for query, calls in calls_by_query.items() if _hides_calls(calls, metric.k)]
         if queries:
-            return HiddenCalls(metric, metric.k, len(queries), len(calls_by_query), queries[0])
+            return HiddenCalls(metric, metric.k, len(queries), len(calls_by_query), queries[0], query_texts or {})
     return None
 
 
