@@ -95,7 +95,10 @@ WRONG: dict[str, tuple[Any, str]] = {
         lambda: anything.evaluate({"q1": {"a": "forbidden"}}, {"q1": ["a"]}),
         "above 0 is relevant, 0 is not, and below 0 is forbidden",
     ),
-    "a retriever for questions": (lambda: rm.EvaluationSet.from_dataset(Framework()), "are two arguments exchanged?"),
+    "a retriever for questions": (
+        lambda: rm.EvaluationSet.from_dataset(Framework()),
+        "check the order of the arguments",
+    ),
     "a metric as a function": (
         lambda: anything.mrr(QRELS, RUN),
         "write evaluate(qrels, run, 'mrr'), or for one ranking metrics.reciprocal_rank(gains)",

@@ -141,7 +141,7 @@ def test_a_bound_out_of_the_range_of_a_metric_is_refused(option: str, bound: flo
 
 
 def test_a_tuning_takes_no_floor_of_what_should_be_low() -> None:
-    with pytest.raises(ValueError, match="lower is better for missed@2, so a floor says nothing of it"):
+    with pytest.raises(ValueError, match="lower is better for missed@2, so a floor has no effect"):
         rm.tune(RUNS, QRELS, "found@2", default="weak", at_least={"missed@2": 0})
     with pytest.raises(ValueError, match="lower is better for missed@2; tune takes the largest mean"):
         rm.tune(RUNS, QRELS, "missed@2", default="weak")

@@ -211,7 +211,7 @@ def _measures_to_print(arguments: argparse.Namespace) -> list[Any]:
         return [with_relevance_level(measure, arguments.level) for measure in measures]
     for name in names:
         if is_trec_eval_only(name) and not is_known_metric(name):
-            raise ValueError(f"{name} is no metric but a line of trec_eval, and needs --format trec_eval")
+            raise ValueError(f"{name} is not a metric but a line of trec_eval; it needs --format trec_eval")
     metrics = map(as_metric, names or rm.DEFAULT_METRICS)
     return [with_relevance_level(metric, arguments.level) for metric in metrics]
 

@@ -141,7 +141,7 @@ def _labelled_rag_example(questions: Questions, question: _QuestionWithRelevant)
 def _require_no_conversation(questions: Questions, target: str) -> None:
     for query in questions.conversation:
         raise ValueError(
-            f"{target} cannot hold what was said before query {query!r}; questions.with_conversation() puts it into "
+            f"{target} cannot hold the conversation before query {query!r}; questions.with_conversation() puts it into "
             "the question"
         )
 

@@ -41,7 +41,7 @@ class FindingKind:
 
 # The kinds of findings by name, in the order in which a report lists them.
 FINDING_KINDS: Mapping[str, FindingKind] = {
-    "missing_text": FindingKind("error", "a query is judged but has no text, so it cannot be asked and counts as 0"),
+    "missing_text": FindingKind("error", "a query is judged but has no text, so it cannot be run and scores 0"),
     "no_relevant": FindingKind("error", "documents are judged, but none is relevant: treated as unanswerable"),
     "short_quote": FindingKind("error", "a quote is too short to be matched"),
     "unknown_document": FindingKind("error", "a judged document is not in the corpus, so it cannot be retrieved"),

@@ -223,7 +223,7 @@ class RetrievalTask:
                 break
         if len(self._errors) == MAX_FAILURES_ALIKE and not self._rankings and self._fail_alike():
             self._raise_first_failure(
-                f"the first {MAX_FAILURES_ALIKE} queries failed alike, so the others were not asked"
+                f"the first {MAX_FAILURES_ALIKE} queries failed with the same error, so the others were not run"
             )
 
     def _fail_alike(self) -> bool:

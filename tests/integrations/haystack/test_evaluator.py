@@ -246,5 +246,5 @@ def test_a_content_may_end_with_a_line_break_and_an_id_may_not() -> None:
     found = RetrievalEvaluator("mrr").run(ground_truth_documents=[[expected]], retrieved_documents=[[other, expected]])
     assert found["score"] == 0.5
     by_id = RetrievalEvaluator("mrr", document_comparison_field="id")
-    with pytest.raises(ValueError, match="document 'd1 ' judged for query 0 begins or ends with a blank"):
+    with pytest.raises(ValueError, match="document 'd1 ' judged for query 0 begins or ends with whitespace"):
         by_id.run(ground_truth_documents=[[expected]], retrieved_documents=[[other, expected]])

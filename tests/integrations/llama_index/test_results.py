@@ -246,7 +246,7 @@ def test_where_every_query_fails_there_is_no_number(metrics: Any) -> None:
     ours = RetrieverEvaluator(metrics=metrics, retriever=Prepared({text: OSError("down") for text in QUERIES.values()}))
     with pytest.raises(OSError, match="down") as raised:
         ours.evaluate_dataset(ROWS)
-    assert "failed alike, so the others were not asked" in raised.value.__notes__[0]
+    assert "failed with the same error, so the others were not run" in raised.value.__notes__[0]
     with pytest.raises(OSError, match="down") as raised:
         ours.evaluate_dataset(ROWS[:2])
     assert "all 2 queries failed, so there is nothing to evaluate" in raised.value.__notes__[-1]

@@ -79,8 +79,8 @@ class PipelineEvaluationTask:
         if costs:
             if not isinstance(retriever.reduced, Pipeline):
                 raise TypeError(
-                    "costs=True needs a pipeline, whose components it tells apart; the seconds of a single component "
-                    "are those of each question, stages.last.seconds"
+                    "costs=True needs a pipeline, whose components it measures separately; the seconds of a single "
+                    "component are those of each question, stages.last.seconds"
                 )
             self._costs = ComponentCosts()
             retriever = copy(retriever)
