@@ -142,7 +142,7 @@ def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
         (
             {"unjudged": "bounds", "unretrieved_relevant": {"p": 1}},
             ValueError,
-            "a number for 'p', which was not evaluated",
+            "'p', which was not evaluated",
         ),
     ],
 )
