@@ -288,10 +288,12 @@ class Stages(Printed, Mapping[str, Evaluation]):
         return notes
 
     def _tables(self) -> list[Table]:
-        return [*self.last.tables, self.table()] if self else []
+        if not self:
+            return [Table((), (), [NO_STAGES])]
+        return [*self.last.tables, self.table()]
 
     def __repr__(self) -> str:
-        return f"<Stages: {', '.join(self)}>"
+        return f"<Stages: {', '.join(self) or 'none'}>"
 
 
 def _is_lost_whole(scores: Scores, metric: Metric) -> FloatArray | None:
