@@ -266,7 +266,7 @@ def compare(
     `retrieval_metrics.statistics.joint_sign_flips`) corrects the p values for all metrics, cutoffs and pairs of
     systems compared here, so ten metrics do not make a false finding ten times as likely, and correlated metrics cost
     little. The interval of a difference is simultaneous with all others and excludes 0 exactly if the corrected p value
-    finds a difference. A verdict states the conclusion for each system and metric in words.
+    finds a difference. A sentence states the conclusion for each system and metric.
 
     Args:
         qrels: The judgments, as in `evaluate`. Or, in place of judgments and runs, evaluations by name, such as a saved
@@ -299,7 +299,7 @@ def compare(
         show_progress: Show a progress bar of the test on stderr, if rich is installed.
 
     Returns:
-        Means, differences and a verdict in words; print it, plot it, turn it into a DataFrame or a report.
+        Means, differences and conclusions; print it, plot it, or turn it into a DataFrame or a report.
 
     Raises:
         TypeError: If `runs` is not a mapping of names to runs, or as in `evaluate`.

@@ -129,7 +129,7 @@ class Comparison(ComparisonRecord, Printed):
         """Return a DataFrame with one row per difference.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         conclusion_by_difference = {conclusion.details: conclusion for conclusion in self.conclusions}
         rows = []
@@ -157,7 +157,7 @@ class Comparison(ComparisonRecord, Printed):
             across: How many panels are in a row; None takes two, and one where a notebook is narrow.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ImportError: If matplotlib is not installed; the message contains the command.
             ValueError: If the kind is unknown, or the metric takes no cutoff.
             KeyError: If the metric was not compared.
         """

@@ -167,7 +167,7 @@ class Difference:
 
     @property
     def significant(self) -> bool:
-        """Whether the data can tell the two systems apart: comparable, and the corrected p value is at most alpha."""
+        """Whether the difference is significant: comparable, and the corrected p value is at most alpha."""
         return self.comparable and is_significant(self.p_corrected, 1 - self.alpha)
 
     @property
@@ -188,7 +188,7 @@ class Difference:
 
         The lower end is found if the difference is spread over the queries as the differences seen are, the upper one
         even if a few queries carry all of it. Both are computed at the level that the correction requires, so the power
-        holds for any outcome of the other comparisons. Infinite if no difference could be found, or if no query
+        holds for any outcome of the other comparisons. Infinite if no difference could be detected, or if no query
         differs. See `retrieval_metrics.statistics.detectable_difference`.
 
         Args:

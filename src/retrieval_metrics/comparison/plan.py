@@ -178,7 +178,7 @@ class Plan(Printed):
         """Draw the difference, or margin, that can be detected, over the number of questions, for each spread.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ImportError: If matplotlib is not installed; the message contains the command.
         """
         import_optional("matplotlib", "plot")
         from retrieval_metrics.reports.line_panels import count_name_rows

@@ -81,7 +81,7 @@ class Threshold(SavedFields):
         level: With which confidence.
         metric: The metric that shows what it costs.
         n_unanswerable: How many questions without an answer there are.
-        effective_n: How many independent ones they are worth, if they are clustered.
+        effective_n: Their effective sample size, if they are clustered.
         min_n: How many are needed if none of them gets an answer.
         false_answers: How many of them get an answer above the score.
         false_answer_bound: The upper end of the share of new ones that will; without a score, the least that these can
@@ -229,7 +229,7 @@ def threshold(
         documents: The documents that chunks were cut from, as in `evaluate`.
 
     Returns:
-        The threshold; print, plot, apply or save it. It says if no threshold is worth it, or too few questions are
+        The threshold; print, plot, apply or save it. It says if no threshold is worthwhile, or too few questions are
         there to promise anything.
 
     Raises:

@@ -40,7 +40,7 @@ def tune(
     show_progress: bool = False,
     **options: Any,
 ) -> Tuning:
-    """Choose the best of several settings by a metric, and say what the choice is worth on new questions.
+    """Choose the best of several settings by a metric, and estimate its gain on new questions.
 
     The mean of the winner on the questions that it won on is too good: with a hundred settings and fifty questions
     it claims more than twice the true gain. The number for new questions is
@@ -49,7 +49,7 @@ def tune(
     the interval of the gain ends at 0.
 
     Args:
-        candidates: The settings, by name: runs, evaluations, or retrievers, which are asked once each. Or a function of
+        candidates: The settings, by name: runs, evaluations, or retrievers, which are run once each. Or a function of
             `parameters` that returns a run, such as `functools.partial(rm.fuse, runs)`.
         questions: The questions with their judgments, as in `evaluate`; None for evaluations.
         metric: The metric to choose by.

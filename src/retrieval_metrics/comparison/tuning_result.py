@@ -146,14 +146,14 @@ class TuningResult:
 
 
 class Tuning(TuningResult, Printed):
-    """The best of several settings, and what the choice is worth on new questions.
+    """The best of several settings, and its expected gain on new questions.
 
     Attributes:
         rule: How it was chosen: the metrics, the bounds, the level, the seed.
         winner: The setting with the best mean; the default if none is better.
         settings: All settings, the best first.
-        indistinguishable: The settings that cannot be told from the winner: they may be the best on new questions as
-            well (`retrieval_metrics.statistics.out_of_bag`).
+        indistinguishable: The settings that do not differ significantly from the winner: they may be the best on new
+            questions as well (`retrieval_metrics.statistics.out_of_bag`).
         n_questions: The number of questions.
         mean: The winner's mean on these questions, which is too good for having won.
         default_mean: The mean of the default on these questions.
@@ -209,7 +209,7 @@ class Tuning(TuningResult, Printed):
         """Return a DataFrame with one row per setting: parameters, means, and the difference from the default.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         rows = []
         for setting in self.settings:
@@ -237,7 +237,7 @@ class Tuning(TuningResult, Printed):
                 None: the curve if there is one, else the settings.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ImportError: If matplotlib is not installed; the message contains the command.
             ValueError: If the kind is unknown, or there is no such parameter, or not exactly two for a grid.
         """
         import_optional("matplotlib", "plot")

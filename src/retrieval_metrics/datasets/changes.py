@@ -86,7 +86,7 @@ def changes(
 
     Args:
         before: The ranking of each query, as in `evaluate`.
-        after: The same queries, asked again. A query that is missing retrieved nothing; others are left out.
+        after: The same queries, run again. A query that is missing retrieved nothing; others are left out.
         metrics: Names, as above.
         match: What makes two items the same: `"id"`, or, where ids are new, `"source"`, `"metadata:<name>"` or a
             function, as in `evaluate`.

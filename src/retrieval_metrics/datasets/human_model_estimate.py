@@ -95,7 +95,7 @@ class EstimatedDifference:
 
     @property
     def significant(self) -> bool:
-        """Whether the two are told apart: the interval excludes 0 at a level corrected for all differences.
+        """Whether the difference is significant: the interval excludes 0 at a level corrected for all differences.
 
         If the model's differences lie outside the graded ones (`extrapolates`), people's own interval must exclude it
         as well, on the same side.
@@ -114,7 +114,7 @@ class EstimatedDifference:
 
     @property
     def human_interval(self) -> Interval:
-        """The confidence interval from people's grades alone."""
+        """The confidence interval from human grades alone."""
         return (self.estimate.human_only or self.estimate).difference_interval(self.level, span=self.max_difference)
 
     @property
@@ -129,7 +129,7 @@ class EstimatedDifference:
 
     @property
     def n(self) -> int:
-        """The number of queries for which people's grades define it."""
+        """The number of queries for which human grades define it."""
         return self.estimate.labelled
 
     def labels_needed(self, width: float) -> float:
@@ -149,7 +149,7 @@ class EstimatedDifference:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Estimate(SavedFields):
-    """Means and differences of systems from a model's grades for all queries and people's for a sample of them.
+    """Means and differences of systems from a model's grades for all queries and human grades for a sample of them.
 
     They estimate the mean over the population of queries of which these are a random sample, as graded by people.
 
@@ -207,7 +207,7 @@ class Estimate(SavedFields):
 
     @cached_property
     def ranking(self) -> ByMetric[list[str]]:
-        """The systems by corrected mean, best first; `difference(...).decided` says which are told apart."""
+        """The systems by corrected mean, best first; `difference(...).significant` says which differ."""
         systems_by_metric = {}
         for metric, means in self.means.items():
             sign = as_metric(metric).definition.sign
@@ -309,7 +309,7 @@ class Estimate(SavedFields):
         `queries`.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         rows = []
         for mean in self.estimated.values():

@@ -93,8 +93,8 @@ class Labels(Printed):
             qrels: Judgments of documents by id, as in `evaluate`.
             grader: The name of the grader.
             kind: `human` or `model`.
-            relevant_from: The lowest of the grades 0 to 3 with which a document is relevant. None: not said, which is
-                right if the judgments are used alone; to merge them with labels that say so, say it.
+            relevant_from: The lowest of the grades 0 to 3 with which a document is relevant. None: unspecified, which
+                is right if the judgments are used alone; to merge them with labels that say so, say it.
 
         Raises:
             ValueError: If they are groups, quotes, texts or spans, because a label grades a document; or if grades are
@@ -279,7 +279,7 @@ class Labels(Printed):
         Documents with a single grade are left out; see `retrieval_metrics.statistics.krippendorffs_alpha`.
 
         Args:
-            weights: How disagreements count: by the square of their distance, `"linear"`, or None, all alike.
+            weights: How disagreements count: by the square of their distance, `"linear"`, or None, all equally.
             level: Confidence level of the interval.
 
         Raises:
@@ -342,7 +342,7 @@ class Labels(Printed):
         """Return a DataFrame with one row per grade and the columns of `Label`.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         rows = [[getattr(label, name) for name in FIELDS] for label in self.labels]
         return to_data_frame(rows, FIELDS)

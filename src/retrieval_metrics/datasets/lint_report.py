@@ -185,7 +185,7 @@ class Lint(Printed, Generic[QuestionsT]):
         """Return a DataFrame with one row per finding: `name`, `query`, `severity`, `message`, `evidence`, `fix`.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         return to_data_frame(self.rows(), COLUMNS)
 

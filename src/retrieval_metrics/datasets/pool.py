@@ -244,7 +244,7 @@ class Pool(SavedFields):
 
         The prompt has the rubric, the question and the passage, but no ids, systems or ranks. The reply must be JSON of
         the requested form; after a second bad reply, the passage is counted as failed and gets no grade. Passages are
-        sent in random order. Compare the grades with people's before you use them: `labels.agreement(people)`. Small
+        sent in random order. Compare the grades with human ones before you use them: `labels.agreement(people)`. Small
         local models grade no better than chance.
 
         Args:
@@ -282,7 +282,7 @@ class Pool(SavedFields):
 
     @takes_arguments_of(read_grades)
     async def agrade(self, *args: Any, **options: Any) -> Labels:
-        """Ask a model to grade the pool, on the running event loop; the asynchronous twin of `grade`."""
+        """Ask a model to grade the pool, on the running event loop; the asynchronous version of `grade`."""
         return await forward_arguments("agrade", read_grades, (self, *args), options)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -291,7 +291,7 @@ class Pool(SavedFields):
         The columns are `query`, `document`, `text`, `best_rank`, `found_by` and `effect`.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         rows = [
             (item.query, item.document, item.text, min(item.ranks.values()), ", ".join(item.ranks), item.effect)

@@ -183,7 +183,7 @@ class Evaluation(Printed):
         bounds: Bounds | Mapping[str, Bounds] | None = None,
         lower_is_better: str | Collection[str] = (),
     ) -> Evaluation:
-        """Return the evaluation with scores that were computed elsewhere beside its own.
+        """Return the evaluation with scores that were computed elsewhere added.
 
         Args:
             scores: The score of each query, by metric; a query without one is undefined in it.

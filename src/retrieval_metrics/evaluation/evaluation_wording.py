@@ -106,7 +106,7 @@ def format_partial_match(ranks: Sequence[int]) -> str:
 
 
 def format_standing(leaked: Result, first_relevant_below: Result | None) -> str:
-    """Return above which relevant result something forbidden stands, and where it comes from, if that is known."""
+    """Return above which relevant result a forbidden document ranks, and its source, if known."""
     standing = "with no relevant result below it"
     if first_relevant_below is not None:
         standing = f"above {first_relevant_below.label} at rank {first_relevant_below.rank}"

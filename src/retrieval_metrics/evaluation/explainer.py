@@ -45,7 +45,7 @@ class ExplainedQuery:
     Attributes:
         query: The query.
         findings: One per relevant document, best grade first.
-        failures: One per needed document or group that is missing; for a group, the nearest miss.
+        failures: One per relevant document or group that is missing; for a group, the nearest miss.
         n_needed: How many relevant documents, or groups, are needed.
         n_found: How many of them were found.
         ranking: What was retrieved, as given.

@@ -68,7 +68,7 @@ class Finding:
 
     @property
     def is_failure(self) -> bool:
-        """Whether the document was needed and is missing."""
+        """Whether the document is relevant and missing."""
         return self.kind in FAILURES
 
     @property

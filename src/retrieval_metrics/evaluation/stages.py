@@ -64,15 +64,15 @@ class LossEvaluation(Evaluation):
 
 
 class Stages(Printed, Mapping[str, Evaluation]):
-    """The evaluation of a retriever after each of its steps, by the name of the step, in their order.
+    """The evaluation of a retriever after each of its stages, by the name of the stage, in their order.
 
     Printed, it is the last evaluation and a table of all, with the most that a perfect reranker could make of what each
-    step holds. `compare(stages)` tests what the steps change. A question that did not reach a step is left out of its
+    step holds. `compare(stages)` tests what the stages change. A question that did not reach a stage is left out of its
     evaluation, and `n` is then smaller; a question that failed has retrieved nothing in any. It is empty if the run
-    does not tell its steps.
+    does not record its stages.
 
     Attributes:
-        unreached: The steps that no question reached; they have no evaluation.
+        unreached: The stages that no question reached; they have no evaluation.
     """
 
     def __init__(self, evaluation: Evaluation | None) -> None:
@@ -107,9 +107,9 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
     @property
     def first_stage(self) -> tuple[str, ...]:
-        """The steps that search for themselves, and so do not lose what only another step found.
+        """The first-stage retrievers, which do not lose what only another stage found.
 
-        LangChain, LlamaIndex and Haystack record which steps are given documents; those are no sources, whatever they
+        LangChain, LlamaIndex and Haystack record which stages are given documents; those are not sources, whatever they
         add. `rm.RetrievedRun(run, stages=..., sources=[...])` states the sources of your own function. Without either,
         the first step is one, and any other that holds something new while later steps hold what it lacks: these got
         it from elsewhere.
@@ -146,28 +146,28 @@ class Stages(Printed, Mapping[str, Evaluation]):
         return Evaluation(replace(scores, clusters=clusters))
 
     def losses(self, metric: str | Metric, *, sources: Collection[str] | None = None) -> Evaluation:
-        """Return how much of what each question needs was found, and how much each step lost, as an evaluation.
+        """Return the share of the relevant documents found, and the share that each stage lost, as an evaluation.
 
         It has intervals, is compared, reported, gated and saved as any other: `rm.compare({"before": a.stages.losses(
-        "recall@5"), "after": b.stages.losses("recall@5")})` says whether a step loses less. The columns of a question
+        "recall@5"), "after": b.stages.losses("recall@5")})` tests whether a stage loses less. The columns of a question
         sum to 1:
 
         * `found`: recall at the cutoff; for metrics that one document suffices for, such as hit_rate, 1 or 0.
-        * `cutoff_full`: more is needed than the cutoff has room for.
-        * `not_retrieved`: no step held it.
-        * `dropped:NAME`: the last step that held it stands before NAME.
-        * `below_cutoff:NAME`: it came back beyond the cutoff; the last step that had it within stands before NAME.
+        * `cutoff_full`: more documents are relevant than fit in the cutoff.
+        * `not_retrieved`: no stage held it.
+        * `dropped:NAME`: the last stage that held it is the one before NAME.
+        * `below_cutoff:NAME`: it is below the cutoff; the last stage that had it within is the one before NAME.
 
-        NAME is the next step that is no source, because retrievers side by side lose nothing; if there is none, or no
-        step had the document within the cutoff, it is the last step. Of a group of alternatives, the nearest miss
+        NAME is the next stage that is not a source, because parallel retrievers lose nothing; if there is none, or no
+        stage had the document within the cutoff, it is the last stage. Of a group of alternatives, the nearest miss
         counts. A column that is possible stays, also if it is 0 for all questions.
 
         Args:
             metric: A metric whose cutoff and threshold of relevance count, such as `"recall@5"`.
-            sources: The steps that search for themselves, `["bm25", "dense"]`, if `first_stage` is wrong.
+            sources: The first-stage retrievers, `["bm25", "dense"]`, if `first_stage` is wrong.
 
         Raises:
-            ValueError: If the run does not tell its steps, or the metric or a source is unknown.
+            ValueError: If the run does not record its stages, or the metric or a source is unknown.
 
         Example:
             >>> import retrieval_metrics as rm

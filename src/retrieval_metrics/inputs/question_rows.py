@@ -70,7 +70,7 @@ def read_question_dataset(
         questions_class: The class of the questions to return.
         dataset: Questions, rows, a mapping of query texts to judgments, or an object with `queries` and
             `relevant_docs`.
-        separator: What stands between the ids of a cell of text; see `read_cells`.
+        separator: What separates the ids in a cell of text; see `read_cells`.
 
     Raises:
         TypeError: If it is anything else.

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def precision(gains: Gains, *, k: int | None = None) -> float:
-    """Return the share of the first `k` places that hold a relevant document.
+    """Return the share of the first `k` results that are relevant.
 
         precision@k = |{i <= k : g_i > 0}| / k
 
-    where g_i is the grade at rank i. The denominator is k even if fewer documents were retrieved: empty places are not
+    where g_i is the grade at rank i. The denominator is k even if fewer documents were retrieved: empty ranks are not
     relevant. Without k it is the length of the list; with a budget, the number of items that fit. Range [0, 1]. An
     empty list scores 0. With groups of alternatives, each distinct member counts. A repeated document keeps its place
     but earns nothing.

@@ -118,7 +118,7 @@ class History(Printed):
         """Return a DataFrame with one row per entry and metric.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         rows = []
         for entry in self.entries():
@@ -147,7 +147,7 @@ class History(Printed):
                 narrow.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ImportError: If matplotlib is not installed; the message contains the command.
             ValueError: If there is no entry, or none has the metric.
         """
         import_optional("matplotlib", "plot")

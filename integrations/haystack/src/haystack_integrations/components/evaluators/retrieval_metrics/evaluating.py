@@ -178,7 +178,7 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:
 
 @takes_arguments_of(PipelineEvaluationTask)
 async def aevaluate_pipeline(*args: Any, **options: Any) -> Stages:
-    """Ask a pipeline every question, and evaluate each of its steps; the asynchronous twin of `evaluate_pipeline`."""
+    """Run a pipeline on every question, and evaluate each stage; the asynchronous `evaluate_pipeline`."""
     task = forward_arguments("aevaluate_pipeline", PipelineEvaluationTask, args, options)
     with task.observe_costs():
         run = await aretrieve(task.functions, **task.retrieve_arguments)
