@@ -78,8 +78,8 @@ def evaluate_with_labels(
         model: The model's grades for all queries, likewise.
         sample: How the human-graded queries were drawn: `questions.sample(n)`, or `pool.sample(n, graded=model,
             runs=runs)`, which draws more of the queries on which the model sees a difference between the systems. If
-            they were drawn otherwise, the probability of drawing each, by query id; the population is then the queries that the model
-            graded.
+            they were drawn otherwise, the probability of drawing each, by query id; the population is then the queries
+            that the model graded.
         clusters: The clusters of the queries, as in `evaluate`; `"source"` takes the sources in the sample or the
             judgments.
         rules: The rules, as in `evaluate`.
