@@ -63,7 +63,7 @@ def test_every_alias_is_read_in_any_case(alias: str) -> None:
         ("MMR", r"did you mean mrr.* Maximal marginal relevance is rm\.mmr"),
         ("Maximum Marginal Relevance", r"maximal marginal relevance is rm\.mmr"),
         ("maximum_marginal_relevance", r"maximal marginal relevance is rm\.mmr"),
-        ("latency", "unknown metric 'latency'; the metrics are hit_rate"),
+        ("bleu", "unknown metric 'bleu'; the metrics are hit_rate"),
         ("specificity", "unknown metric 'specificity'; the metrics are hit_rate"),
         ("sensitivity@5", r"did you mean recall\?"),
         ("PPV", r"did you mean precision\?"),
