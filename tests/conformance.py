@@ -314,7 +314,7 @@ class EvaluationConformance(Conformance):
         assert evaluation.means["mrr"] == 1 / (len(NEAR_RIGHT_IDS) + 1)
         if self.keeps_its_run:
             assert evaluation.counts["near_misses"] == len(NEAR_RIGHT_IDS)
-            assert f"{len(NEAR_RIGHT_IDS)} of {len(NEAR_RIGHT_IDS)} relevant documents that count as" in warning_text
+            assert f"{len(NEAR_RIGHT_IDS)} of {len(NEAR_RIGHT_IDS)} missing relevant documents" in warning_text
 
 
 Items: TypeAlias = Mapping[str, Sequence[rm.Retrieved]]

@@ -9,7 +9,7 @@ from retrieval_metrics.evaluation.outcome_search import OutcomeSearch
 
 
 def find_facts(evaluation: rm.Evaluation, metric: str | None = None, query: Any = "q") -> dict[Any, OutcomeFacts]:
-    """Return the facts of each relevant document of a query, for a metric or at the largest cut-off of all."""
+    """Return the facts of each relevant document of a query, for a metric or at the largest cutoff of all."""
     explainer = Explainer(evaluation.scores, metric)
     judged = evaluation.scores.require_origin("explained").judged
     search = OutcomeSearch(judged, explainer.rankings, explainer.target)

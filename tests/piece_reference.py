@@ -132,7 +132,7 @@ def metrics(
     rel: float | None = None,
     budget: int | None = None,
 ) -> dict[str, float]:
-    """The metrics at a cut-off in items, or at a budget of characters, by the formulas of their docstrings."""
+    """The metrics at a cutoff in items, or at a budget of characters, by the formulas of their docstrings."""
     first = k if budget is None else fitting(ranking, budget)
     n_needed = sum(any(relevant(grade, rel) for _, grade in group) for group in truth)
     expanded = rows(truth, ranking, sources, first, rel)

@@ -10,7 +10,7 @@ IDS = "abcdefgh"
 
 
 class Case(NamedTuple):
-    """One query: its truth as groups of graded documents, its ranking, and a cut-off that may lie beyond the list."""
+    """One query: its truth as groups of graded documents, its ranking, and a cutoff that may lie beyond the list."""
 
     groups: list[dict[str, float]]
     ranking: list[str]
@@ -23,7 +23,7 @@ class Case(NamedTuple):
 
     @property
     def first(self) -> list[str]:
-        """What a library without cut-offs is given."""
+        """What a library without cutoffs is given."""
         return self.ranking[: self.k]
 
     def metric(self, name: str) -> str:
@@ -52,7 +52,7 @@ def _case(rng: random.Random, *, grouped: bool) -> Case:
 
 
 def ours(chosen: Iterable[tuple[int, Case]], names: Iterable[str], rules: str) -> dict[tuple[int, str], float]:
-    """The value of each metric at the case's own cut-off, all cases in one evaluation for each cut-off."""
+    """The value of each metric at the case's own cutoff, all cases in one evaluation for each cutoff."""
     by_cutoff: dict[int | None, dict[int, Case]] = {}
     for number, case in chosen:
         by_cutoff.setdefault(case.k, {})[number] = case

@@ -136,7 +136,7 @@ NO_JUDGMENTS: dict[str, tuple[Any, str]] = {
     "nested deeper": ([[["70"]]], "cannot be nested deeper"),
     "empty id": (["70", ""], "is empty"),
     "blank id": (["70", "  "], "is blank"),
-    "blank at an end": (["70", " 71"], "begins or ends with a blank"),
+    "blank at an end": (["70", " 71"], "begins or ends with whitespace"),
     "control character": (["70\x00"], "control character"),
     "float": ([70.0], "must be str or int, got float"),
     "missing": ([None], "must be str or int, got NoneType"),
@@ -207,8 +207,8 @@ def test_what_is_no_judgment_is_refused_at_every_door(
 
 INVALID_IDS = {
     "empty": ("", "holds an empty text"),
-    "blank": ("  ", "begins or ends with a blank"),
-    "blank at an end": ("d1 ", "begins or ends with a blank"),
+    "blank": ("  ", "begins or ends with whitespace"),
+    "blank at an end": ("d1 ", "begins or ends with whitespace"),
     "control character": ("d\x931", "control character"),
     "list": ("['d1', 'd2']", "list that was written as text"),
 }

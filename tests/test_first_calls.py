@@ -93,14 +93,20 @@ WRONG: dict[str, tuple[Any, str]] = {
     "grades as text": (lambda: anything.evaluate({"q1": {"a": "1"}}, {"q1": ["a"]}), "convert it, as float('1')"),
     "a grade in words": (
         lambda: anything.evaluate({"q1": {"a": "forbidden"}}, {"q1": ["a"]}),
-        "above 0 is relevant, 0 is not, and below 0 must not come back",
+        "above 0 is relevant, 0 is not, and below 0 is forbidden",
     ),
-    "a retriever for questions": (lambda: rm.EvaluationSet.from_dataset(Framework()), "are two arguments exchanged?"),
+    "a retriever for questions": (
+        lambda: rm.EvaluationSet.from_dataset(Framework()),
+        "check the order of the arguments",
+    ),
     "a metric as a function": (
         lambda: anything.mrr(QRELS, RUN),
         "write evaluate(qrels, run, 'mrr'), or for one ranking metrics.reciprocal_rank(gains)",
     ),
-    "with its cut-off": (lambda: anything.ndcg_at_10, "write evaluate(qrels, run, 'ndcg')"),
+    "with its cutoff": (lambda: anything.ndcg_at_10, "write evaluate(qrels, run, 'ndcg')"),
+    "MMR": (lambda: anything.MMR, "maximal marginal relevance is rm.mmr(query, candidates)"),
+    "another field's name": (lambda: anything.sensitivity, "write evaluate(qrels, run, 'recall')"),
+    "AutoRAG's name": (lambda: anything.retrieval_map, "write evaluate(qrels, run, 'map')"),
     "a key": (lambda: untyped["MRR"], "use result.means['mrr'] or result.per_query['mrr']"),
     "an attribute": (lambda: untyped.mrr, "use result.means['mrr']"),
     "another attribute": (lambda: untyped.to_json, "write result.save(path)"),

@@ -21,7 +21,7 @@ COLUMN = 54
 BAR = 64
 """Height of a bar of 1."""
 CUT = 5
-"""The cut-off of the second row: the last column lies behind it."""
+"""The cutoff of the second row: the last column lies behind it."""
 
 
 class Example(NamedTuple):

@@ -492,7 +492,7 @@ class QueryJudgments:
         grades: The grade of each.
         has_text_ids: Whether the ids of the query and of all documents are str.
         n_relevant: How many documents are relevant.
-        ideal_dcg: The DCG of the ideal ranking by cut-off, for the cut-offs computed so far.
+        ideal_dcg: The DCG of the ideal ranking by cutoff, for the cutoffs computed so far.
     """
 
     def __init__(self, query: str, grade_by_document: Mapping[str, int], level: int) -> None:
@@ -613,7 +613,7 @@ def r_precision_of_multiple(values: MeasureValues, multiple: float) -> FloatArra
 
 
 def relative_precision(values: MeasureValues, cut: float) -> FloatArray:
-    """Return precision at a cut-off, divided by the largest that is possible."""
+    """Return precision at a cutoff, divided by the largest that is possible."""
     return _divide_or_zero(values.n_found_within(int(cut)), np.minimum(values.n_relevant, cut))
 
 

@@ -1,11 +1,19 @@
 """Numbers of Python and numpy are checked, and errors name the argument and its value."""
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
-from retrieval_metrics._internal.validation import integer, positive_integer, positive_number, proportion
+import retrieval_metrics as rm
+from retrieval_metrics._internal.validation import (
+    UnknownKeyError,
+    integer,
+    positive_integer,
+    positive_number,
+    proportion,
+)
 
 
 def test_integers_of_python_and_numpy_are_returned_as_int() -> None:
@@ -68,3 +76,12 @@ def test_a_positive_number_may_be_infinite_but_not_zero_or_nan() -> None:
     for value in (0, -1.5, float("nan")):
         with pytest.raises(ValueError, match=f"span must be positive, got {value}"):
             positive_number(value, "span")
+
+
+def test_the_message_about_an_unknown_key_is_printed_without_quotes() -> None:
+    evaluation = rm.evaluate({"q1": ["d1"]}, {"q1": ["d1"]}, "mrr")
+    with pytest.raises(KeyError) as raised:
+        evaluation.explain("q2")
+    assert str(raised.value) == "query 'q2' was not evaluated; the evaluated queries begin with 'q1'"
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    assert str(UnknownKeyError()) == ""

@@ -353,7 +353,7 @@ def test_the_answer_beside_the_messages_is_a_text_or_a_message(answer: Any, unde
 
 @pytest.mark.parametrize("stray", [None, "d1"])
 def test_what_is_no_message_among_messages_is_an_error(stray: Any) -> None:
-    with pytest.raises(ValueError, match=f"message 4 of conversation 'q' is no message: {stray!r}"):
+    with pytest.raises(ValueError, match=f"message 4 of conversation 'q' is not a message: {stray!r}"):
         rm.read_traces({"q": [*MESSAGES_WITH_SEARCH, stray]}, tools="search")
 
 

@@ -5,7 +5,7 @@
 # [tool.uv.sources]
 # retrieval-metrics = { path = "../..", editable = true }
 # ///
-"""Do intervals from a model's grades and a few people's keep their promise? Coverage and width by judge.
+"""Do intervals from a model's grades and a few human grades keep their promise? Coverage and width by judge.
 
     uv run tests/benchmarks/label_estimates.py --draws 1000
 

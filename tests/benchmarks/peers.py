@@ -12,7 +12,7 @@ from generated import Qrels, Run
 
 METRICS = ("ndcg@10", "map", "mrr@10", "recall@100", "recall@1000", "hit_rate@10", "precision@10")
 
-# trec_eval's reciprocal rank has no cut-off, so its family is asked for the uncut one and checked against ours.
+# trec_eval's reciprocal rank has no cutoff, so its family is asked for the uncut one and checked against ours.
 UNCUT = "mrr"
 
 TREC_EVAL = {

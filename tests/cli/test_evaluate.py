@@ -128,6 +128,6 @@ def test_ceilings_of_what_should_be_low(tmp_path: Path, capsys: Out) -> None:
         assert main(["evaluate", *good, option, bound]) == 2
         assert f"error: {advice}" in capsys.readouterr().err
     assert main(["evaluate", *good, "--fail-under", "leak@5=0"]) == 2
-    assert "lower is better in leak@5, so a floor says nothing of it; bound it: --at-most" in capsys.readouterr().err
+    assert "lower is better for leak@5, so a floor has no effect; bound it: --at-most" in capsys.readouterr().err
     assert main(["evaluate", *good, "--at-most", "mrr=0.9"]) == 2
     assert "higher is better in mrr, so it has no ceiling; give it a floor: --fail-under" in capsys.readouterr().err

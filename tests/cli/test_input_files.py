@@ -57,7 +57,7 @@ def test_a_view_of_traces_is_scored(
     [
         (["--tool", "search"], "name a view of them with --view"),
         (["--view", "cited"], "--view cited needs --citations"),
-        (["--view", "cited", "--citations", "("], "--citations is no regular expression"),
+        (["--view", "cited", "--citations", "("], "--citations is not a regular expression"),
         (["--view", "union", "--tool", "search"], "no tool named 'search' ran"),
     ],
 )
@@ -73,7 +73,7 @@ def test_without_the_place_of_the_questions_id_it_is_asked_for(
     traced: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["evaluate", *traced[:2], "--view", "union"]) == 2
-    assert "only its own, such as 't'; --question-id says where the id is" in capsys.readouterr().err
+    assert "only its own, such as 't'; pass where the id is, such as --question-id" in capsys.readouterr().err
     assert main(["evaluate", *traced[:2], "--view", "union", "--question-id", "metadata.nope"]) == 2
     assert "none of 1 trace has 'metadata.nope', named in --question-id" in capsys.readouterr().err
 
@@ -124,7 +124,7 @@ def test_columns_that_are_not_there_and_what_is_allowed(tmp_path: Path, capsys: 
     assert "'judgement' could be it" in capsys.readouterr().err
     call += ["--qrels-column", "grade=judgement", "--run-column", "score="]
     assert main(call) == 2
-    assert "begins or ends with a blank" in capsys.readouterr().err
+    assert "begins or ends with whitespace" in capsys.readouterr().err
     assert main([*call, "--allow", "blanks"]) == 0
     assert "mrr,0.5,1" in capsys.readouterr().out
     assert main([*call, "--reading", "line=5"]) == 2

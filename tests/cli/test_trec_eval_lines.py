@@ -457,7 +457,7 @@ def test_measures_are_asked_for_as_in_trec_eval(files: tuple[Path, Path], capsys
     rows = capsys.readouterr().out.splitlines()
     assert [row.partition(",")[0] for row in rows] == ["metric", "precision@5", "precision@10", "ndcg@20", "map"]
     assert main(["evaluate", *map(str, files), "-m", "num_ret"]) == 2
-    assert "num_ret is no metric but a line of trec_eval, and needs --format trec_eval" in capsys.readouterr().err
+    assert "num_ret is not a metric but a line of trec_eval; it needs --format trec_eval" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("level", [1, 2])

@@ -13,7 +13,7 @@ from reported import QRELS, TEXTS, data_of, read
 
 
 def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comparison, tmp_path: Path) -> None:
-    comparison.report(tmp_path / "report.html", queries=TEXTS)
+    comparison.report(tmp_path / "report.html", queries={**TEXTS, "q6": "does it move?"})
     text, tags = read(tmp_path / "report.html")
     assert "&lt;new&gt; $1$" in text
     assert "<new>" not in text
@@ -26,6 +26,8 @@ def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comp
     assert re.search(r"▼ 0[.]\d{3}</span>", text)
     assert "2 other pairs" in text
     assert "Column definitions" in text
+    details = text[text.index("<h2>Statistical details") : text.index("<h2>The queries")]
+    assert "q6 “does it move?” -1.00" in details
     failed = text[text.index("<h2>Failures") : text.index("<h2>Ranking")]
     for evaluation in comparison.evaluations.values():
         worst = evaluation.worst("mrr@10")

@@ -145,3 +145,14 @@ def test_it_prints_a_table_and_draws_a_curve() -> None:
 def test_what_cannot_be_planned_is_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         rm.plan(**options)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_a_plan_is_shown_in_one_line_and_as_a_frame() -> None:
+    detection = rm.plan(0.05, "mrr@10")
+    assert repr(detection) == f"<Plan: {detection.n_questions:,} questions to detect a difference of 0.05 in mrr@10>"
+    margin = rm.plan(margin=0.05, metric="mrr@10")
+    n_questions = f"{margin.n_questions:,} questions"
+    assert repr(margin) == f"<Plan: {n_questions} to show non-inferiority in mrr@10 (margin 0.05)>"
+    frame = detection.to_pandas()
+    assert list(frame["n_questions"]) == [scenario.n_questions for scenario in detection.scenarios]
+    assert list(frame["sd"]) == [scenario.sd for scenario in detection.scenarios]

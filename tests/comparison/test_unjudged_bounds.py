@@ -148,7 +148,11 @@ def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
             "0 or more relevant documents; got -1 for 'q'",
         ),
         ({"unjudged": "bounds", "unretrieved_relevant": 0.5}, TypeError, "unretrieved_relevant must be an integer"),
-        ({"unjudged": "bounds", "unretrieved_relevant": {"p": 1}}, ValueError, "a number for 'p', which is no query"),
+        (
+            {"unjudged": "bounds", "unretrieved_relevant": {"p": 1}},
+            ValueError,
+            "'p', which was not evaluated",
+        ),
     ],
 )
 def test_an_assumption_that_means_nothing_is_refused(
@@ -183,7 +187,7 @@ def test_condensed_rankings_say_whom_they_favour() -> None:
     assert comparison.summary[0].endswith(", here new (Sakai and Kando 2008; judged@10: old 100%, new 17%).")
     assert "count as not relevant" not in str(comparison)
     saved = dict(comparison.evaluations)
-    with pytest.raises(ValueError, match="grades what unjudged='condensed' takes out"):
+    with pytest.raises(ValueError, match="grades the documents that unjudged='condensed' removes"):
         rm.compare(saved, unjudged="bounds")
 
 

@@ -50,7 +50,7 @@ def test_what_differs_between_two_sets_is_an_error() -> None:
 
     with pytest.raises(ValueError, match="the answer to query 'q1' is 'she' in one set and 'he' in another"):
         make_set(answers={"q1": "she"}).merge(make_set(answers={"q1": "he"}))
-    with pytest.raises(ValueError, match="something else was said before query 'q1'"):
+    with pytest.raises(ValueError, match="the conversation differs before query 'q1'"):
         make_set(conversation={"q1": CONVERSATION}).merge(make_set())
     assert make_set(answers={"q1": "she"}).merge(make_set()).answers == {"q1": "she"}
 
@@ -122,7 +122,7 @@ class TestOtherTools:
 
     def test_ragas_gets_the_reference_and_no_conversation(self) -> None:
         ragas = pytest.importorskip("ragas")
-        with pytest.raises(ValueError, match=r"what was said before query 'q1'; questions\.with_conversation"):
+        with pytest.raises(ValueError, match=r"the conversation before query 'q1'; questions\.with_conversation"):
             WITH_BOTH.to_ragas()
         (first, second) = WITH_BOTH.with_conversation().to_ragas()
         assert first["reference"] == "The duty officer may."
@@ -180,7 +180,7 @@ class TestOtherTools:
 
         report = dataset.evaluate_sync(retrieve, progress=False)
         assert [score.value for case in report.cases for score in case.scores.values()] == [0.5, 0.0]
-        with pytest.raises(ValueError, match="a case of Pydantic Evals cannot hold what was said before query 'q1'"):
+        with pytest.raises(ValueError, match="a case of Pydantic Evals cannot hold the conversation before query 'q1'"):
             WITH_BOTH.to_pydantic_evals()
 
 
@@ -199,7 +199,7 @@ class TestWhatIsRefused:
 
     def test_what_must_not_come_back(self, convert: Any) -> None:
         questions = rm.EvaluationSet({"q1": "why?"}, {"q1": {"d1": 1, "d7": -1}})
-        with pytest.raises(ValueError, match=r"must not come back, such as 'd7' of query 'q1'; with lossy=True"):
+        with pytest.raises(ValueError, match=r"forbidden documents, such as 'd7' of query 'q1'; with lossy=True"):
             convert(questions)
         assert convert(questions, lossy=True) == convert(rm.EvaluationSet({"q1": "why?"}, {"q1": ["d1"]}))
 

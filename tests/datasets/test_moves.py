@@ -14,3 +14,11 @@ def test_texts_are_shown_where_one_is_known() -> None:
     (table,) = Moves("q1", "why?", [DocumentMove("a", 1, 2, "the text of a"), DocumentMove("x", 2, None, "")]).tables
     assert table.title == "q1: why?"
     assert [row[3] for row in table.rows] == ["the text of a", ""]
+
+
+def test_a_frame_has_the_ranks_and_a_missing_value_where_there_is_none() -> None:
+    moves = Moves("q1", "", [DocumentMove("a", 1, 2, ""), DocumentMove("x", None, 1, "")])
+    frame = moves.to_pandas()
+    assert list(frame["rank_after"]) == [2, 1]
+    assert list(frame["rank_before"].isna()) == [False, True]
+    assert repr(moves) == "<Moves of 'q1': 2 documents>"

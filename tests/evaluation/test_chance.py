@@ -1,4 +1,4 @@
-"""Is a system better than its own rankings, dealt to other queries?"""
+"""Is a system better than its own rankings, assigned to other queries?"""
 
 import itertools
 from typing import Any
@@ -100,7 +100,7 @@ def test_a_report_and_a_lint_say_so(tmp_path: Any) -> None:
     constant = dict.fromkeys(qrels, ("d0", "d1", "d2"))
     result = rm.evaluate(qrels, constant, "mrr")
     result.report(tmp_path / "report.html")
-    assert "that of the same rankings dealt to other queries" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "is not significantly better than chance" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert find_chance_if_not_better(rm.evaluate(popular(9), constant, "mrr").scores, Metric("mrr")) is None
     questions = rm.EvaluationSet({query: f"question {query}" for query in qrels}, qrels)
     found = [finding for finding in questions.lint(runs=constant) if finding.name == "ignores_query"]

@@ -53,6 +53,7 @@ def make_empty_rankings(
     *,
     is_every_query_expected: bool = True,
     scored_zero: bool = True,
+    query_texts: Mapping[str | int, str] | None = None,
 ) -> EmptyRankings:
     return EmptyRankings(
         n_empty=n_empty,
@@ -62,6 +63,7 @@ def make_empty_rankings(
         first_query="q1",
         scored_zero=scored_zero,
         failures=failures,
+        query_texts=query_texts or {},
     )
 
 
@@ -72,6 +74,7 @@ EMPTY_RANKINGS = [
     make_empty_rankings(2, {"q2": TIMEOUT}, scored_zero=False),
     make_empty_rankings(2, {"q2": TIMEOUT}),
     make_empty_rankings(2, {"q1": TIMEOUT, "q2": TIMEOUT}),
+    make_empty_rankings(2, {"q2": TIMEOUT}, query_texts={"q1": "Who opens the vault?", "q2": "When is payday?"}),
 ]
 
 

@@ -14,7 +14,7 @@ def comparison() -> rm.Comparison:
 
 def test_an_evaluation_shows_its_means_in_words_and_its_worst_queries(comparison: rm.Comparison) -> None:
     shown = comparison.evaluations["system 0"]._repr_html_()
-    assert "1 / rank of the first relevant result" in shown
+    assert "1 / rank of the first relevant document" in shown
     assert shown.count("<details>") == 1 + 5
     assert "not retrieved" in shown
     assert "&lt;b&gt;a passage&lt;/b&gt;" in shown

@@ -32,7 +32,7 @@ def test_a_report_of_an_evaluation_is_one_page_that_needs_nothing_else(
     assert not re.search(r"url\((?!#)|@import", text)
     assert "prefers-color-scheme: dark" in text
     assert f"{evaluation.means['mrr@10']:.3f}" in text
-    assert "how much of what is relevant is in the first 2" in text
+    assert "share of the relevant documents that are in the first 2" in text
     assert tags.seen.count("details") == 12 + 3  # every query without a script, and what the reader may want to know
     assert "is 1 &lt; 2 &amp; so on?" in text
     assert "not retrieved" in text

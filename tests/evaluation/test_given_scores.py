@@ -34,7 +34,7 @@ def test_a_slower_system_is_worse_everywhere() -> None:
     assert (conclusion.details.paired.wins, conclusion.details.paired.losses) == (0, 24)
     assert [place.system for place in comparison.ranking.by_metric["latency"]] == ["A", "B"]
     assert comparison.ranking.best["latency"] == ("A",)
-    assert "lower is better in latency" in str(comparison)
+    assert "lower is better for latency" in str(comparison)
     assert comparison.conclusions.get("faithfulness").kind == "identical"
 
 

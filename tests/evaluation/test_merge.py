@@ -169,7 +169,7 @@ def test_totals_alone_refuse_what_needs_single_queries(read: Callable[[rm.Evalua
     merged = rm.merge([rm.evaluate({"q1": ["a"]}, {"q1": ["a"]}, "mrr").totals()])
     with pytest.raises(ValueError, match=r"merged from totals"):
         read(merged)
-    assert repr(merged) == "<Evaluation of 1 queries: mrr 1.000>"
+    assert repr(merged) == "<Evaluation of 1 query: mrr 1.000>"
 
 
 def evaluate(qrels: Any = None, metrics: Any = "mrr", **options: Any) -> rm.Evaluation:

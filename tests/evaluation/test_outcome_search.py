@@ -88,5 +88,5 @@ def test_the_report_speaks_of_the_budget(tmp_path: Path) -> None:
     rm.evaluate(QRELS, {"q": [A, B]}, "recall@400chars").report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "exceeds the budget of 400 characters" in page
-    assert "how much of what is relevant is in the first 400 characters" in page
+    assert "share of the relevant documents that are in the first 400 characters" in page
     assert "cutoff 0" not in page

@@ -134,7 +134,7 @@ def above_threshold(group: dict[str, int], threshold: int) -> dict[str, int]:
 
 
 def too_late(name: str, order: list[str], ranking: Any, k: Any) -> str:
-    """Return what stands in the way of a document below the cut-off."""
+    """Return what stands in the way of a document below the cutoff."""
     if isinstance(ranking, dict) and sum(score > ranking[name] for score in ranking.values()) < k:
         return "lost_tie"
     above = list(dict.fromkeys(order[: order.index(name)]))

@@ -38,7 +38,7 @@ def test_chunks_of_which_no_parent_speaks_may_be_contained() -> None:
     messages = warnings_of({"q1": ["l0", "l1", "x"], "q2": ["l2", "L1"]}, {**RUN, "q2": [PARENT, rm.Retrieved("l2")]})
     assert messages == []
     (message,) = warnings_of({"q1": ["l0", "l1", "x"], "q2": ["y"]}, RUN)
-    assert message.startswith("3 judged chunks may be contained in the parents that were retrieved; judge by quotes")
+    assert message.startswith("3 judged chunks may be contained in retrieved parent documents; judge by quotes")
 
 
 @pytest.mark.parametrize("match", ["source", "metadata:page"])

@@ -51,7 +51,7 @@ def test_a_run_without_steps_has_no_stages() -> None:
     result = rm.evaluate(QRELS, STEPS["fused"], METRICS)
     for stages in (result.stages, rm.merge([result.totals()]).stages):
         assert not stages
-        assert str(stages) == ""
+        assert str(stages).startswith("the run has no stages")
         assert stages.first_stage == ()
         with pytest.raises(ValueError, match="the run has no stages"):
             stages.losses("recall@10")
@@ -135,3 +135,10 @@ def test_stages_as_a_frame_and_as_a_figure() -> None:
         "reranked": {"n": 2, "mrr": 0.5, "recall@1": 0.5},
     }
     assert result.stages.plot("recall@1").axes[0].get_title(loc="left") == "recall@1 after each stage"
+
+
+def test_an_evaluation_without_stages_prints_how_to_record_them() -> None:
+    stages = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr").stages
+    assert repr(stages) == "<Stages: none>"
+    assert str(stages).startswith("the run has no stages. Return one ranking per stage")
+    assert "no stages" in stages._repr_html_()

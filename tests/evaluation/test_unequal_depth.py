@@ -1,4 +1,4 @@
-"""Rankings that are cut above a cut-off which others reach are found."""
+"""Rankings that are cut above a cutoff which others reach are found."""
 
 from __future__ import annotations
 

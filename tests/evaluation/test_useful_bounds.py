@@ -10,7 +10,7 @@ from retrieval_metrics.metrics.base.user_metrics import forget_metric
 @pytest.mark.parametrize(
     ("option", "metric", "bound", "message"),
     [
-        ("at_least", "leak@5", 0.5, "lower is better in leak@5.*at_most"),
+        ("at_least", "leak@5", 0.5, "lower is better for leak@5.*at_most"),
         ("at_least", "recall@5", -0.4, "at_least for recall@5 must be .* got -0.4: every value would pass"),
         ("at_least", "recall@5", 1.4, "at_least for recall@5 must be .* got 1.4: no value could pass"),
         ("at_most", "leak@5", 1.4, "at_most for leak@5 must be .* got 1.4: every value would pass"),

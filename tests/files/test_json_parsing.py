@@ -100,6 +100,6 @@ def test_blank_edges_in_json(tmp_path: Path) -> None:
     for text in ('{" q": ["a"]}', '{"q": ["a "]}', '{"q": {"a ": 1}}'):
         (tmp_path / "x.json").write_text(text)
         for read in (rm.read_run, rm.read_qrels):
-            with pytest.raises(ValueError, match="begins or ends with a blank"):
+            with pytest.raises(ValueError, match="begins or ends with whitespace"):
                 read(tmp_path / "x.json")
             read(tmp_path / "x.json", allow="blanks")

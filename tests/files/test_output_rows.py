@@ -78,5 +78,5 @@ def test_ids_with_blanks_come_back_or_are_refused_before_anything_is_written(
         return
     assert dict(rm.read_run(path, allow="blanks")) == {name: {name: 1.5, "b": 1.0}}
     if name != name.strip():
-        with pytest.raises(ValueError, match="begins or ends with a blank"):
+        with pytest.raises(ValueError, match="begins or ends with whitespace"):
             rm.read_run(path)

@@ -16,7 +16,7 @@ def test_ranks_that_contradict_the_scores_are_warned_of(write: Write) -> None:
     with pytest.warns(rm.RetrievalWarning, match="some.run is ordered by score, .* if they are distances, negate them"):
         rm.read_run(write("\n".join(distances)))
     exchanged = [f"q Q0 d{rank} {9 - rank / 2:g} {rank} t" for rank in range(1, 6)]
-    with pytest.warns(rm.RetrievalWarning, match="if the columns are exchanged"):
+    with pytest.warns(rm.RetrievalWarning, match="if the columns are swapped"):
         rm.read_run(write("\n".join(reversed(exchanged))))
 
 

@@ -82,7 +82,7 @@ def test_an_id_with_blank_edges(source: Source, role: str, edge: str) -> None:
     table = source({**IDS, "score": [1, 2], role: [edge, "b"]})
     for read in (rm.read_run, rm.read_qrels):
         with pytest.raises(
-            ValueError, match=rf"has a {role} that begins or ends with a blank, in column '{role}' \(allow='blanks'"
+            ValueError, match=rf"has a {role} that begins or ends with whitespace, in column '{role}' \(allow='blanks'"
         ):
             read(table)
         read(table, allow="blanks")

@@ -183,7 +183,7 @@ def test_a_changed_source_is_said(tmp_path: Path) -> None:
     assert TEXT not in (tmp_path / "digests.json").read_text(encoding="utf-8")
     loaded = rm.load(tmp_path / "digests.json")
     assert rm.evaluate(loaded, RUN, "recall", documents={"a.md": TEXT}).means["recall"] == 1
-    with pytest.warns(rm.RetrievalWarning, match="1 sources is not the one that was judged"):
+    with pytest.warns(rm.RetrievalWarning, match="1 judged source has changed"):
         rm.evaluate(loaded, RUN, "recall", documents={"a.md": f"Preface. {TEXT}"})
 
 

@@ -25,10 +25,10 @@ def test_the_last_step_of_a_run_is_the_run() -> None:
     for copied in (pickle.loads(pickle.dumps(failed)), deepcopy(failed)):
         assert copied.stages == failed.stages
         assert copied.stages["reranked"] is copied
-    with pytest.raises(ValueError, match="none but the run can be 'returned'"):
+    with pytest.raises(ValueError, match="only the run can be 'returned'"):
         rm.RetrievedRun(last, stages={RETURNED_STAGE: bm25, "bm25": bm25})
     assert rm.RetrievedRun(last, stages={"bm25": bm25, RETURNED_STAGE: {"q1": ["d2"]}}).stages[RETURNED_STAGE] == last
-    with pytest.raises(TypeError, match="steps map the name of each step to a run, got list for 'bm25'"):
+    with pytest.raises(TypeError, match="stages must map the name of each stage to a run, got list for 'bm25'"):
         rm.RetrievedRun(last, stages={"bm25": ["d1"]})  # type: ignore[dict-item]
     assert rm.RetrievedRun(last).stages == {}
 

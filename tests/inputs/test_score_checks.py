@@ -31,9 +31,9 @@ def test_scores_that_rise_with_the_ranks_are_doubted_in_every_form(tmp_path: Pat
         source: Any = {"polars": frame, "pandas": frame.to_pandas(), "arrow": frame.to_arrow()}.get(form, path)
         rm.read_run(source)
 
-    with pytest.warns(rm.RetrievalWarning, match="the scores in it rise with the ranks: if they are distances, negate"):
+    with pytest.warns(rm.RetrievalWarning, match="its scores increase with rank: if they are distances, negate"):
         read(RANKED)
-    with pytest.warns(rm.RetrievalWarning, match="ranks are no whole numbers and its scores are"):
+    with pytest.warns(rm.RetrievalWarning, match="ranks are not whole numbers but its scores are"):
         read({**RANKED, "rank": RANKED["score"], "score": RANKED["rank"]})
     with warnings.catch_warnings():
         warnings.simplefilter("error")

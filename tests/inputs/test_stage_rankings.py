@@ -64,8 +64,8 @@ def test_a_circle_of_routes_has_an_order_all_the_same() -> None:
 
 def test_one_list_under_two_names_is_refused() -> None:
     ranking = ["d1", "d2"]
-    with pytest.raises(ValueError, match=r"'fused' and 'reranked' hold the same list.*copy it"):
+    with pytest.raises(ValueError, match=r"'fused' and 'reranked' share one list.*copy it"):
         require_separate_stages({"fused": ranking, "reranked": ranking})
     require_separate_stages({"fused": ranking, "reranked": list(ranking), "filtered": [], "last": []})
-    with pytest.raises(TypeError, match="steps are named by text, got 1"):
+    with pytest.raises(TypeError, match="stages are named by text, got 1"):
         require_separate_stages({1: ranking})

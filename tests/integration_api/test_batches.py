@@ -125,7 +125,7 @@ def test_columns_are_found_by_their_usual_names() -> None:
 def test_ranks_that_contradict_the_scores_are_warned_of() -> None:
     columns = RowColumns("query", "document", "score", "score", rank="rank")
     rows: list[dict[str, Any]] = [{"query": "q1", "score": rank / 10, "rank": rank} for rank in (1, 2, 3)]
-    with pytest.warns(rm.RetrievalWarning, match="rise with the ranks"):
+    with pytest.warns(rm.RetrievalWarning, match="its scores increase with rank"):
         columns.warn_about_ranks(lambda n_rows: rows[:n_rows])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

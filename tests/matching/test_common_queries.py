@@ -22,7 +22,7 @@ def test_the_judged_queries_of_the_run_are_counted() -> None:
         ({"p": ["a"]}, ValueError, "no query in common: the run begins with 'p', the qrels with 'q1', 'q2'"),
         ({1: ["a"]}, TypeError, "query ids in the qrels are str and those in the run are int"),
         ([["a"]], TypeError, "a run must map each query id to its ranking, got list"),
-        (rm.Trajectories({}), TypeError, "trajectories are no run yet; evaluate a view of them"),
+        (rm.Trajectories({}), TypeError, "trajectories are not a run yet; evaluate a view of them"),
     ],
     ids=["empty", "other queries", "other types", "a list", "trajectories"],
 )

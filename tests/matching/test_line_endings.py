@@ -76,7 +76,7 @@ class TestASpanMeansItsWords:
                 for warning in caught
                 if "1 spans start or end inside words" in str(warning.message)
             ]
-            assert all("they were written against, documents=" in message for message in messages)
+            assert all("Pass documents= (the texts that the spans refer to)" in message for message in messages)
             doubted = bool(messages)
             assert doubted == (written != source)
             assert doubted or coverage == 1

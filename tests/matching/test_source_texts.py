@@ -42,5 +42,5 @@ def test_a_source_that_differs_from_the_kept_one_is_named() -> None:
     questions = make_questions()
     result = rm.evaluate(questions, {"q": [rm.Retrieved("c", TEXT, "terms")]}, "recall")
     assert result.means["recall"] == 1
-    with pytest.warns(rm.RetrievalWarning, match="the text of 1 sources is not the one that was judged"):
+    with pytest.warns(rm.RetrievalWarning, match="1 judged source has changed"):
         rm.evaluate(questions, {"q": [rm.Retrieved("c", TEXT, "terms")]}, "recall", documents={"terms": f"New. {TEXT}"})

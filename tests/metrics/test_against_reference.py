@@ -1,4 +1,4 @@
-"""Every metric equals the naive reference, for flat and grouped truth, with repeats, at every cut-off."""
+"""Every metric equals the naive reference, for flat and grouped truth, with repeats, at every cutoff."""
 
 import math
 import random

@@ -49,7 +49,7 @@ def test_the_values_are_complements_but_for_what_was_not_answered() -> None:
     found_values, missed_values = (result.per_query[name] for name in NAMES)
     assert {query for query in QRELS if math.isnan(missed_values[query])} == {"q1", "q2"}
     assert all(found_values[query] == 1 - missed_values[query] for query in QRELS if query not in {"q1", "q2"})
-    assert "lower is better in missed@2" in str(result)
+    assert "lower is better for missed@2" in str(result)
 
 
 def test_over_the_orders_of_equal_scores() -> None:
@@ -112,7 +112,7 @@ def test_counts_by_value_call_no_0_a_failure() -> None:
 def test_floors_and_ceilings() -> None:
     result = rm.evaluate(QRELS, RUNS["strong"], NAMES)
     require_useful_bound("at_least", "found@2", 0.5)
-    with pytest.raises(ValueError, match=r"lower is better in missed@2, .* bound it: at_most=\{\.\.\.\}"):
+    with pytest.raises(ValueError, match=r"lower is better for missed@2, .* bound it: at_most=\{\.\.\.\}"):
         require_useful_bound("at_least", "missed@2", 0.5)
     assert check_ceiling(result.scores, "missed@2", 1).outcome == "passed"
     assert check_ceiling(result.scores, "missed@2", 0).outcome == "above_ceiling"
@@ -141,9 +141,9 @@ def test_a_bound_out_of_the_range_of_a_metric_is_refused(option: str, bound: flo
 
 
 def test_a_tuning_takes_no_floor_of_what_should_be_low() -> None:
-    with pytest.raises(ValueError, match="lower is better in missed@2, so a floor says nothing of it"):
+    with pytest.raises(ValueError, match="lower is better for missed@2, so a floor has no effect"):
         rm.tune(RUNS, QRELS, "found@2", default="weak", at_least={"missed@2": 0})
-    with pytest.raises(ValueError, match="lower is better in missed@2; tune takes the largest mean"):
+    with pytest.raises(ValueError, match="lower is better for missed@2; tune takes the largest mean"):
         rm.tune(RUNS, QRELS, "missed@2", default="weak")
     assert rm.tune(RUNS, QRELS, "found@2", default="weak", at_most={"missed@2": 0.5}).winner == "strong"
 

@@ -13,7 +13,7 @@ from mlflow.metrics import ndcg_at_k, precision_at_k, recall_at_k
 
 
 def metric(make):
-    """Score a case with the metric that one of its factories makes for the cut-off."""
+    """Score a case with the metric that one of its factories makes for the cutoff."""
 
     def score(case: Case) -> float:
         predictions = pd.Series([case.ranking])

@@ -171,7 +171,7 @@ def test_where_the_first_queries_fail_alike_the_others_are_not_asked() -> None:
         rm.retrieve(retriever, QUERIES)
     assert queries == ["text 0", "text 1", "text 2"]
     assert raised.value.__notes__ == [
-        "the first 3 queries failed alike, so the others were not asked; this is the failure of query 'q0'"
+        "the first 3 queries failed with the same error, so the others were not run; this is the failure of query 'q0'"
     ]
 
 

@@ -1,4 +1,4 @@
-"""Checks of plain arguments: numbers in a range, and ids of one type."""
+"""Checks of plain arguments: numbers in a range, ids of one type, and keys that exist."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+class UnknownKeyError(KeyError):
+    """A KeyError whose message is printed as it is, without the quotes and escapes of a plain KeyError."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if len(self.args) == 1 else super().__str__()
 
 
 def integer(value: Any, name: str, kind: str = "an integer") -> int:

@@ -357,7 +357,9 @@ class _Conversation:
         for number, record in enumerate(messages, start=1):
             plain = _as_dict(record)
             if not isinstance(plain, dict):
-                raise TraceError(f"message {number} of conversation {self._root.trace!r} is no message: {plain!r:.40}")
+                raise TraceError(
+                    f"message {number} of conversation {self._root.trace!r} is not a message: {plain!r:.40}"
+                )
             self._read_record(number, plain)
         for span in self._unanswered_calls():
             span.error = "the messages hold no result of this call"

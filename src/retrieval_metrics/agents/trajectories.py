@@ -134,7 +134,7 @@ class Trajectories(Mapping[Any, Trajectory]):
     def union(self, *, per_call: int | None = None) -> View:
         """Return all items that the calls found, in the order of the calls.
 
-        A cut-off by documents, such as `@10`, may be filled by the first call alone, which hides the others: use
+        A cutoff by documents, such as `@10`, may be filled by the first call alone, which hides the others: use
         `recall@3calls`, what the first three calls found, failed ones counted, or `interleaved`.
 
         Args:
@@ -242,7 +242,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         return question_by_row
 
     def properties(self) -> Evaluation:
-        """Return what can be said without judgments, as an evaluation: calls, repeats, what was not read or not cited.
+        """Return properties that need no judgments, as an evaluation: calls, repeats, what was not read or not cited.
 
         It has a mean and an interval of every property of `Trajectory.properties`, and is plotted, saved and reported
         as any other. `rm.compare({"one": t.properties(), "other": u.properties()})` compares two agents on the

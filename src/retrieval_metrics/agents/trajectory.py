@@ -126,7 +126,7 @@ class Trajectory:
 
     @property
     def unproductive(self) -> list[str]:
-        """Why each call added nothing: it failed, nothing came back, or nothing new; empty if it did."""
+        """Why each call added nothing: it failed, returned nothing, or nothing new; empty if it did."""
         earlier_keys: set[Any] = set()
         reasons: list[str] = []
         for call in self.calls:
@@ -144,10 +144,10 @@ class Trajectory:
         return reasons
 
     def properties(self) -> dict[str, float]:
-        """Return what can be said without judgments, by name.
+        """Return properties that need no judgments, by name.
 
         - `calls`: how many searches; `failed`: how many of them failed
-        - `retrieved`: how many documents came back over all calls; `distinct`: how many different ones
+        - `retrieved`: how many documents all calls returned; `distinct`: how many different ones
         - `redundant`: the share of `retrieved` that an earlier rank or call had found
         - `no_new_results`: the share of the calls that found no new document, failed and empty calls among them
         - `not_in_context`: the share of `distinct` that the answering model did not read

@@ -133,7 +133,7 @@ class View(RetrievedRun, SearchHistory):
         return list(items.values())
 
     def document_story(self, query: QueryId, is_document: Callable[[Any], bool]) -> str:
-        """Return what became of a document, call by call: `found by call 2, repeated by call 3, not read`.
+        """Return the history of a document, call by call: `found by call 2, repeated by call 3, not read`.
 
         Args:
             query: The query.

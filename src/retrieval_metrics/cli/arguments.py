@@ -108,7 +108,7 @@ def add_match_option(parser: argparse.ArgumentParser) -> None:
         "--match",
         default="id",
         metavar="WHAT",
-        help="what an id of the judgments is compared with: id, source or metadata:NAME (default: %(default)s)",
+        help="what the judged IDs are matched against: id, source or metadata:NAME (default: %(default)s)",
     )
 
 
@@ -155,7 +155,7 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
     traces.add_argument(
         "--question-id",
         metavar="PATH",
-        help="where a trace has the id of its question, such as metadata.question_id (default: its own id)",
+        help="where a trace stores the ID of its question, such as metadata.question_id (default: the ID of the trace)",
     )
     traces.add_argument(
         "--tool", action="append", default=[], metavar="NAME", help="a tool that searches; repeat for several"
@@ -214,8 +214,8 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
         type=_parse_reading,
         metavar="KEY=VALUE",
         help="advanced: compression=RATIO and line=SIZE, limits above which a file is refused (default: "
-        f"{rm.Limits().compression:g} and 64MB); progress=no hides the progress bar; separator=TEXT stands "
-        "between the ids of a question in a cell; subset=NAME and split=NAME, of the predictions of MTEB",
+        f"{rm.Limits().compression:g} and 64MB); progress=no hides the progress bar; separator=TEXT "
+        "separates the IDs in a cell; subset=NAME and split=NAME, of the predictions of MTEB",
     )
     offer_completions(option, [f"{key}=" for key in READING_KEYS])
 

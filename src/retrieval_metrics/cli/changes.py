@@ -32,9 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-m",
         "--measures",
         default="overlap@10,rbo,ndcg@10",
-        help="overlap@k, rbo, and metrics of which the largest possible change is told (default: %(default)s)",
+        help="overlap@k, rbo, and metrics whose largest possible change is bounded (default: %(default)s)",
     )
-    add_function_options(rm.changes, parser, tolerance="SIZE | scores no further apart tie at rank k")
+    add_function_options(rm.changes, parser, tolerance="SIZE | scores that differ by no more than this tie at rank k")
     add_match_option(parser)
     parser.add_argument("--save", type=Target, metavar="FILE", help="save the numbers, such as changes.json.gz")
     add_output_options(parser)

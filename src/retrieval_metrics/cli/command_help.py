@@ -66,8 +66,8 @@ examples:
 """,
     ),
     "compare": CommandHelp(
-        "Test which of several runs is better, query by query. They are scored on the same queries, and tested in "
-        "which metrics they differ.",
+        "Test which of several runs is better, query by query. All are scored on the same queries, and the "
+        "differences are tested in each metric.",
         """\
 examples:
   retrieval-metrics compare last-week.json.gz today.json.gz     (saved by evaluate --save: no judgments are needed)

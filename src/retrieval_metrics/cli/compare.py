@@ -60,14 +60,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unjudged",
         choices=["bounds", "condensed"],
-        help="how to treat unjudged documents: bounds reports how much their grades could change, condensed takes them "
-        "out of the rankings (default: they are not relevant)",
+        help="how to treat unjudged documents: bounds reports how much their grades could change, condensed removes "
+        "them from the rankings (default: they count as not relevant)",
     )
     parser.add_argument(
         "--plan",
         type=float,
         metavar="SIZE",
-        help="also say how many questions it takes to find a difference of this size, with these as a pilot",
+        help="also estimate how many questions detect a difference of this size, with these runs as a pilot",
     )
     parser.add_argument(
         "--fail-if-worse", action="store_true", help="exit with 1 if a run is significantly worse than the baseline"

@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trec_eval.add_argument(
         "-J", "--judged-only", action="store_true", help="remove unjudged documents from the run (condensed lists)"
     )
-    trec_eval.add_argument("-n", "--no-summary", action="store_true", help="with -q: only the lines of single queries")
+    trec_eval.add_argument("-n", "--no-summary", action="store_true", help="with -q: omit the means")
     trec_eval.add_argument("-M", "--most", type=int, metavar="N", help="score only the first N documents of each query")
     add_text_options(parser)
     parser.add_argument(
@@ -219,7 +219,7 @@ def _measures_to_print(arguments: argparse.Namespace) -> list[Any]:
         return [with_relevance_level(measure, arguments.level) for measure in measures]
     for name in names:
         if is_trec_eval_only(name) and not is_known_metric(name):
-            raise ValueError(f"{name} is no metric but a line of trec_eval, and needs --format trec_eval")
+            raise ValueError(f"{name} is not a metric but a line of trec_eval; it needs --format trec_eval")
     metrics = map(as_metric, names or rm.DEFAULT_METRICS)
     return [with_relevance_level(metric, arguments.level) for metric in metrics]
 

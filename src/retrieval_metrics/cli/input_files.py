@@ -78,7 +78,7 @@ def _read_view(arguments: argparse.Namespace, path: str, questions: Any) -> tupl
     try:
         pattern = None if arguments.citations is None else re.compile(arguments.citations)
     except re.error as error:
-        raise ValueError(f"--citations is no regular expression: {error}") from None
+        raise ValueError(f"--citations is not a regular expression: {error}") from None
     if arguments.view == "cited" and pattern is None:
         raise ValueError(r"--view cited needs --citations, such as --citations '\[(\w+)\]'")
     citations = None if pattern is None else pattern.findall
@@ -87,7 +87,7 @@ def _read_view(arguments: argparse.Namespace, path: str, questions: Any) -> tupl
     if arguments.question_id is None and not any(query in trajectories for query in judgments.qrels):
         raise ValueError(
             f"no trace of {path} has the id of a judged question, only its own, such as {next(iter(trajectories))!r}; "
-            "--question-id says where the id is, such as metadata.question_id"
+            "pass where the id is, such as --question-id metadata.question_id"
         )
     return judgments, getattr(trajectories, arguments.view)()
 

@@ -172,7 +172,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Report what is wrong with the call, and exit."""
-        output.say(f"error: {message}; {self.prog} --help shows what it takes")
+        output.say(f"error: {message}; see {self.prog} --help")
         self.exit(EXIT_INVALID)
 
 

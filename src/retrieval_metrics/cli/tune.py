@@ -69,14 +69,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         level="confidence level",
         seed="seed of the resamples",
     )
-    for option, extreme in (("--at-least", "least"), ("--at-most", "largest")):
+    for option, side in (("--at-least", "below"), ("--at-most", "above")):
         parser.add_argument(
             option,
             action="append",
             default=[],
             type=parse_bound,
             metavar="METRIC=MEAN",
-            help=f"do not choose a run whose mean is beyond this, the {extreme} that it may be",
+            help=f"exclude runs whose mean is {side} this",
         )
     parser.add_argument("--save", type=Target, metavar="FILE", help="save the tuning, such as tuning.json.gz")
     add_rule_options(parser)

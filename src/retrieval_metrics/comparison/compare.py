@@ -263,10 +263,10 @@ def compare(
     Every difference is paired: system minus baseline, query by query, over the queries for which both are defined. It
     comes with a confidence interval, the p value of the randomisation test, the effect size (the mean difference in
     standard deviations of the differences), and the queries won, tied and lost. One joint test (see
-    `retrieval_metrics.statistics.joint_sign_flips`) corrects the p values for all metrics, cut-offs and pairs of
+    `retrieval_metrics.statistics.joint_sign_flips`) corrects the p values for all metrics, cutoffs and pairs of
     systems compared here, so ten metrics do not make a false finding ten times as likely, and correlated metrics cost
     little. The interval of a difference is simultaneous with all others and excludes 0 exactly if the corrected p value
-    finds a difference. A verdict states the conclusion for each system and metric in words.
+    finds a difference. A sentence states the conclusion for each system and metric.
 
     Args:
         qrels: The judgments, as in `evaluate`. Or, in place of judgments and runs, evaluations by name, such as a saved
@@ -282,7 +282,7 @@ def compare(
         clusters: The clusters of the queries, as in `evaluate`; intervals and tests then use whole clusters.
         unjudged: Unjudged documents count as not relevant (None). `"bounds"` also computes the smallest and the largest
             value of every mean and difference over all possible grades of the unjudged documents, each metric among the
-            documents up to its own cut-off; a conclusion then says whether such grades could change it. `"condensed"`
+            documents up to its own cutoff; a conclusion then says whether such grades could change it. `"condensed"`
             removes unjudged documents from the rankings, as in `evaluate`, which favours systems whose documents are
             less judged (Sakai and Kando 2008).
         unretrieved_relevant: With `"bounds"`, how many further relevant documents a query may have that nobody judged
@@ -299,7 +299,7 @@ def compare(
         show_progress: Show a progress bar of the test on stderr, if rich is installed.
 
     Returns:
-        Means, differences and a verdict in words; print it, plot it, turn it into a DataFrame or a report.
+        Means, differences and conclusions; print it, plot it, or turn it into a DataFrame or a report.
 
     Raises:
         TypeError: If `runs` is not a mapping of names to runs, or as in `evaluate`.

@@ -167,9 +167,9 @@ def _refuse_unknown_options(options: FurtherOptions) -> None:
 
 @takes_arguments_of(_Retrieval)
 def compare_retrievers(*args: Any, **options: Any) -> Comparison:
-    """Ask several retrievers the same questions, and test in which metrics they differ.
+    """Run several retrievers on the same questions, and test in which metrics they differ.
 
-    The retrievers are asked one after the other, so that they do not slow each other down. Before that, each is asked
+    The retrievers are run one after the other, so that they do not slow each other down. Before that, each is asked
     the first question, so that an error in the answers of any of them is raised early. Judgments, metrics and options
     are checked before the first question.
 
@@ -223,7 +223,7 @@ def compare_retrievers(*args: Any, **options: Any) -> Comparison:
 async def acompare_retrievers(*args: Any, **options: Any) -> Comparison:
     """Ask several retrievers the same questions on the running event loop, and compare them.
 
-    This is the asynchronous twin of `compare_retrievers`, with the same arguments, result and errors.
+    This is the asynchronous version of `compare_retrievers`, with the same arguments, result and errors.
     """
     retrieval = forward_arguments("acompare_retrievers", _Retrieval, args, options)
     runs = await retrieval.retrieve()

@@ -111,7 +111,7 @@ class Comparison(ComparisonRecord, Printed):
     def to_judge(self, n: int = 20) -> list[ToJudge]:
         """Return the unjudged documents whose judgments would change the comparison most, in that order.
 
-        The candidates are the unjudged documents among the first k of a system, where k is the largest cut-off of the
+        The candidates are the unjudged documents among the first k of a system, where k is the largest cutoff of the
         metrics. Each is ranked by how much a mean difference between two compared systems would change if this document
         alone were judged and had the highest grade.
 
@@ -129,7 +129,7 @@ class Comparison(ComparisonRecord, Printed):
         """Return a DataFrame with one row per difference.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         conclusion_by_difference = {conclusion.details: conclusion for conclusion in self.conclusions}
         rows = []
@@ -157,8 +157,8 @@ class Comparison(ComparisonRecord, Printed):
             across: How many panels are in a row; None takes two, and one where a notebook is narrow.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
-            ValueError: If the kind is unknown, or the metric takes no cut-off.
+            ImportError: If matplotlib is not installed; the message contains the command.
+            ValueError: If the kind is unknown, or the metric takes no cutoff.
             KeyError: If the metric was not compared.
         """
         import_optional("matplotlib", "plot")
@@ -191,7 +191,7 @@ class Comparison(ComparisonRecord, Printed):
                 if these came with texts.
             corpus: Document texts by document id, if the rankings hold only ids.
             slices: A label for each query, by query id, to filter by.
-            k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
+            k: How many results of each query; None takes the largest cutoff of the metrics, and at least 10.
             text_length: How many characters of a text are shown, around the needed words; None shows whole texts if the
                 page stays below about 10 MB.
             show_progress: Show a progress bar on stderr, if rich is installed.

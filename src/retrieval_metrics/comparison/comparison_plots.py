@@ -129,7 +129,7 @@ def _choose_metric_name(comparison: ComparisonRecord, metric: str | Metric | Non
 
 
 def _choose_metric_with_cutoff(comparison: ComparisonRecord, requested: str | Metric | None) -> Metric:
-    """Return the metric to draw over its cut-off: the requested one, or the first that takes a cut-off."""
+    """Return the metric to draw over its cutoff: the requested one, or the first that takes a cutoff."""
     main_metric = as_metric(_choose_metric_name(comparison, requested))
     if requested is not None or main_metric.definition.takes_cutoff:
         return main_metric

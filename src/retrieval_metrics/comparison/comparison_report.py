@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.comparison.comparison_charts import (
     drawn_systems_notes,
@@ -36,7 +36,7 @@ from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from retrieval_metrics.comparison.comparison_record import ComparisonRecord
@@ -59,13 +59,13 @@ def comparison_report(
     key = NameKey(comparison.systems)
     knows_runs = all(scores.origin is not None for scores in comparison.scores.values())
     if not knows_runs:
-        parts = _sections_without_queries(comparison, main, pair, key)
+        parts = _sections_without_queries(comparison, main, pair, key, options.queries)
         page.write(path, title, [*parts, *format_about_section(comparison.scores, GLOSSARY, None)])
         return
     data = QueryData(comparison.scores, comparison.metrics, main, pair, options)
     outcomes = page.section(f"Failures: {main}", page.table(key(outcomes_table(data))))
     values = page.table(key(values_table(comparison.scores, main)))
-    answer, *other_sections = _sections_without_queries(comparison, main, pair, key)
+    answer, *other_sections = _sections_without_queries(comparison, main, pair, key, options.queries)
     page_data = data.page_data()
     parts = [
         answer,
@@ -79,7 +79,7 @@ def comparison_report(
 
 
 def _sections_without_queries(
-    comparison: ComparisonRecord, main: Metric, pair: tuple[str, str], key: NameKey
+    comparison: ComparisonRecord, main: Metric, pair: tuple[str, str], key: NameKey, query_texts: Mapping[Any, str]
 ) -> list[str]:
     """Return the sections that show no single queries: the answer, the ranking, the means and the differences.
 
@@ -97,13 +97,15 @@ def _sections_without_queries(
     if times:
         # The times stand in their own table.
         ranking = replace(ranking, seconds={})
+    differences = [
+        pair_differences.table(whole=True, texts=query_texts)
+        for pair_differences in comparison.differences.by_pair.values()
+    ]
     parts = [
         answer,
         page.section("Ranking", *map(page.table, ranking.tables), *unjudged),
         svg_charts.arrange_charts(*means),
-        page.section(
-            "Statistical details", *_difference_tables(comparison.differences.tables, comparison.pairs.index(pair))
-        ),
+        page.section("Statistical details", *_difference_tables(differences, comparison.pairs.index(pair))),
     ]
     sentences = comparison.conclusions.sentences
     if len(sentences) > MAX_SENTENCES:

@@ -85,7 +85,7 @@ class ComparisonDetails(Printed):
         return [*tables, Table((), (), notes)]
 
     def __repr__(self) -> str:
-        return f"<Details of {len(self.comparison.differences)} differences>"
+        return f"<ComparisonDetails: {numbers.format_count(len(self.comparison.differences), 'difference')}>"
 
 
 def _query_texts(comparison: ComparisonRecord) -> QueryTexts:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from math import isnan
-from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
 from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.display_text import quote_query_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 # The number of queries that are named because their values changed most.
 MAX_CHANGES = 3
-# A longer text of a query is cut.
-MAX_TEXT_LENGTH = 50
 
 
 def largest_changes_note(difference: Difference, texts: Mapping[Any, str]) -> str:
@@ -32,10 +30,7 @@ def largest_changes_note(difference: Difference, texts: Mapping[Any, str]) -> st
     """
     changes = []
     for query, change in difference.largest_changes(MAX_CHANGES):
-        name = f"{query}"
-        text = texts.get(query, query)
-        if text != query:
-            name = f"{query} “{shorten(f'{text}', MAX_TEXT_LENGTH, placeholder='…')}”"
+        name = f"{query}{quote_query_text(query, texts)}"
         changes.append(f"{name} {numbers.format_signed(change)}")
     if not changes:
         return ""

@@ -298,7 +298,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds the
         return Printed.__str__(self)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} conclusions>"
+        return f"<Conclusions: {len(self)}>"
 
 
 def conclude(

@@ -167,7 +167,7 @@ class Difference:
 
     @property
     def significant(self) -> bool:
-        """Whether the data can tell the two systems apart: comparable, and the corrected p value is at most alpha."""
+        """Whether the difference is significant: comparable, and the corrected p value is at most alpha."""
         return self.comparable and is_significant(self.p_corrected, 1 - self.alpha)
 
     @property
@@ -188,7 +188,7 @@ class Difference:
 
         The lower end is found if the difference is spread over the queries as the differences seen are, the upper one
         even if a few queries carry all of it. Both are computed at the level that the correction requires, so the power
-        holds for any outcome of the other comparisons. Infinite if no difference could be found, or if no query
+        holds for any outcome of the other comparisons. Infinite if no difference could be detected, or if no query
         differs. See `retrieval_metrics.statistics.detectable_difference`.
 
         Args:
@@ -254,7 +254,7 @@ class Difference:
     def __repr__(self) -> str:
         return (
             f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.format_signed(self.mean)}, "
-            f"p {numbers.format_p_value(self.p_uncorrected)}, corrected {numbers.format_p_value(self.p_corrected)}, "
+            f"p {numbers.format_p_value(self.p_corrected)} (uncorrected {numbers.format_p_value(self.p_uncorrected)}), "
             f"n={self.n}>"
         )
 
@@ -304,7 +304,7 @@ class Differences(tuple[Difference, ...], Printed):
         return Printed.__str__(self)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} differences>"
+        return f"<Differences: {len(self)}>"
 
 
 def difference_cells(difference: Difference) -> list[str]:

@@ -22,7 +22,7 @@ class UnjudgedBounds:
 
     Attributes:
         depths: Per metric, among how many first documents of each compared run the unjudged ones are graded: its
-            cut-off, or None for the whole ranking. All other unjudged documents count as not relevant, as usual.
+            cutoff, or None for the whole ranking. All other unjudged documents count as not relevant, as usual.
         grades: The grades that each of them can have: 0, and those that occur in the judgments.
         unretrieved_relevant: The largest number of further relevant documents per query, neither judged nor retrieved,
             that the bounds allow for.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.metrics.base.metric import match_metric_name
 
 if TYPE_CHECKING:
@@ -67,5 +68,5 @@ def require_one_pair(
             requested.append(f"system {system!r}")
         if baseline is not None:
             requested.append(f"baseline {baseline!r}")
-        raise KeyError(f"{len(selected)} {kind} match {', '.join(requested)}; available: {pairs} in {metrics}")
+        raise UnknownKeyError(f"{len(selected)} {kind} match {', '.join(requested)}; available: {pairs} in {metrics}")
     return selected[0]

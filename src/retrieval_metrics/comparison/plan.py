@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics._internal.optional_packages import import_optional
+from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics._internal.validation import positive_integer, positive_number, proportion
 from retrieval_metrics.comparison.difference import POWER
 from retrieval_metrics.comparison.spread_estimates import estimate_spreads
@@ -20,6 +20,7 @@ from retrieval_metrics.statistics import min_units_for_margin
 from retrieval_metrics.statistics.power import min_units_for_power, variance_allowance
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -62,7 +63,7 @@ class PlanScenario(NamedTuple):
         return f"{self.name} ({self.sd:.2f})"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Plan(Printed):
     """How many questions it takes to detect a difference, or to show non-inferiority.
 
@@ -159,11 +160,25 @@ class Plan(Printed):
         # A comparison tests each system against the margin by itself.
         return f"{note}: pass level={1 - self._alpha:.6g} to compare"
 
-    def plot(self) -> Figure:
-        """Draw the difference, or margin, that can be told over the number of questions, for each spread.
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per scenario: its spread and the numbers of questions it takes.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command that installs it.
+        """
+        return to_data_frame([scenario._asdict() for scenario in self.scenarios])
+
+    def __repr__(self) -> str:
+        questions = f"{self.n_questions:,} questions"
+        if self.difference is None:
+            return f"<Plan: {questions} to show non-inferiority in {self.metric} (margin {self.target:g})>"
+        return f"<Plan: {questions} to detect a difference of {self.target:g} in {self.metric}>"
+
+    def plot(self) -> Figure:
+        """Draw the difference, or margin, that can be detected, over the number of questions, for each spread.
+
+        Raises:
+            ImportError: If matplotlib is not installed; the message contains the command.
         """
         import_optional("matplotlib", "plot")
         from retrieval_metrics.reports.line_panels import count_name_rows

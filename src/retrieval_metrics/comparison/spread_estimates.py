@@ -138,7 +138,7 @@ def _spreads_of_evaluation(metric: Metric, pilot: Evaluation, clusters: Clusters
     is_defined = ~np.isnan(column)
     values = column[is_defined]
     if len(values) < MIN_PILOT_QUERIES or not np.ptp(values):
-        raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are alike")
+        raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are equal")
     sd = float(values.std(ddof=1))
     source = f"an evaluation of {numbers.format_query_count(len(values))} with SD {numbers.format_value(sd)}"
     labels = _cluster_labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)

@@ -16,7 +16,11 @@ ROUNDING = 1e-9
 
 def conclusion_suffix(conclusion: Conclusion) -> str:
     """Return what unjudged documents and the margin add to the sentence of a conclusion; empty if nothing."""
-    return f"{_unjudged_note(conclusion)}{_margin_note(conclusion)}"
+    unjudged_note = _unjudged_note(conclusion)
+    margin_note = _margin_note(conclusion)
+    if conclusion.kind == "worse":  # the margin qualifies the size of the loss, which the sentence ends with
+        return f"{margin_note}{unjudged_note}"
+    return f"{unjudged_note}{margin_note}"
 
 
 def format_graded_documents(depth: int | None, unretrieved_relevant: int) -> str:
@@ -25,7 +29,8 @@ def format_graded_documents(depth: int | None, unretrieved_relevant: int) -> str
     if depth is not None:
         text = f"the unjudged documents in the top {depth}"
     if unretrieved_relevant:
-        text += f" and of up to {unretrieved_relevant:,} unretrieved relevant documents per query"
+        unretrieved = numbers.format_count(unretrieved_relevant, "unretrieved relevant document")
+        text += f" and of up to {unretrieved} per query"
     return text
 
 

@@ -9,6 +9,7 @@ from math import inf, isfinite, isnan
 from numbers import Real
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison import ranking_wording as wording
 from retrieval_metrics.comparison.conclusion_groups import group_by_outcome
 from retrieval_metrics.comparison.conclusion_wording import combine_sentences
@@ -212,7 +213,7 @@ class SystemRanking(Printed):
             )
         name = next(iter(self._gains)) if metric is None else match_metric_name(metric, self._gains)
         if name not in self._gains:
-            raise KeyError(f"{name} was not compared; there are {', '.join(self._gains)}")
+            raise UnknownKeyError(f"{name} was not compared; the compared metrics are {', '.join(self._gains)}")
         return self._gains[name]
 
     def _costs(self, cost: Mapping[str, float] | Literal["seconds"]) -> dict[str, float]:
@@ -222,7 +223,9 @@ class SystemRanking(Printed):
         # Names before numbers, so that a misspelt system is reported as such.
         for system in systems:
             if system not in costs:
-                raise KeyError(f"{system!r} has no cost; pass cost={{...}}, a number for each of {', '.join(systems)}")
+                raise UnknownKeyError(
+                    f"{system!r} has no cost; pass cost={{...}}, a number for each of {', '.join(systems)}"
+                )
         for system in systems:
             if not isinstance(costs[system], Real) or not isfinite(costs[system]):
                 raise ValueError(f"the cost of {system!r} must be a finite number, got {costs[system]!r}")

@@ -40,7 +40,7 @@ def tune(
     show_progress: bool = False,
     **options: Any,
 ) -> Tuning:
-    """Choose the best of several settings by a metric, and say what the choice is worth on new questions.
+    """Choose the best of several settings by a metric, and estimate its gain on new questions.
 
     The mean of the winner on the questions that it won on is too good: with a hundred settings and fifty questions
     it claims more than twice the true gain. The number for new questions is
@@ -49,7 +49,7 @@ def tune(
     the interval of the gain ends at 0.
 
     Args:
-        candidates: The settings, by name: runs, evaluations, or retrievers, which are asked once each. Or a function of
+        candidates: The settings, by name: runs, evaluations, or retrievers, which are run once each. Or a function of
             `parameters` that returns a run, such as `functools.partial(rm.fuse, runs)`.
         questions: The questions with their judgments, as in `evaluate`; None for evaluations.
         metric: The metric to choose by.
@@ -117,7 +117,9 @@ def _read_metrics(
     """Return the metric to choose by, the metrics to show, and the metrics with bounds, each once."""
     main_metric = metric if isinstance(metric, Metric) else Metric.parse(metric)
     if not main_metric.definition.higher_is_better:
-        raise ValueError(f"lower is better in {main_metric}; tune takes the largest mean, so bound it: at_most={{...}}")
+        raise ValueError(
+            f"lower is better for {main_metric}; tune takes the largest mean, so bound it: at_most={{...}}"
+        )
     bounds = {**_read_bounds(at_least, "at_least"), **_read_bounds(at_most, "at_most")}
     names_or_metrics: list[str | Metric] = [main_metric]
     if isinstance(extra_metrics, (str, Metric)):

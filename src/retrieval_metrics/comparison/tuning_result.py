@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.comparison_file import encode_systems
 from retrieval_metrics.comparison.tuning_report import tuning_report
 from retrieval_metrics.comparison.tuning_wording import format_tuning_conclusion, tuning_notes
@@ -136,7 +137,7 @@ class TuningResult:
             if setting.name == name:
                 return setting
         names = numbers.join_names([setting.name for setting in self.settings], MAX_NAMED_SETTINGS)
-        raise KeyError(f"there is no setting {name!r}; there are {names}")
+        raise UnknownKeyError(f"no setting {name!r}; the settings are {names}")
 
     @property
     def conclusion(self) -> str:
@@ -145,14 +146,14 @@ class TuningResult:
 
 
 class Tuning(TuningResult, Printed):
-    """The best of several settings, and what the choice is worth on new questions.
+    """The best of several settings, and its expected gain on new questions.
 
     Attributes:
         rule: How it was chosen: the metrics, the bounds, the level, the seed.
         winner: The setting with the best mean; the default if none is better.
         settings: All settings, the best first.
-        indistinguishable: The settings that cannot be told from the winner: they may be the best on new questions as
-            well (`retrieval_metrics.statistics.out_of_bag`).
+        indistinguishable: The settings that do not differ significantly from the winner: they may be the best on new
+            questions as well (`retrieval_metrics.statistics.out_of_bag`).
         n_questions: The number of questions.
         mean: The winner's mean on these questions, which is too good for having won.
         default_mean: The mean of the default on these questions.
@@ -208,7 +209,7 @@ class Tuning(TuningResult, Printed):
         """Return a DataFrame with one row per setting: parameters, means, and the difference from the default.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         rows = []
         for setting in self.settings:
@@ -236,7 +237,7 @@ class Tuning(TuningResult, Printed):
                 None: the curve if there is one, else the settings.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ImportError: If matplotlib is not installed; the message contains the command.
             ValueError: If the kind is unknown, or there is no such parameter, or not exactly two for a grid.
         """
         import_optional("matplotlib", "plot")

@@ -97,7 +97,7 @@ def _require_boundable(metrics: Sequence[Metric], scores: Scores) -> None:
         if not metric.definition.bounded:
             raise ValueError(f"{metric} has no upper bound, which unjudged='bounds' needs; leave it out")
     if scores.rules.unjudged == "condensed":
-        raise ValueError("unjudged='bounds' grades what unjudged='condensed' takes out of the rankings; choose one")
+        raise ValueError("unjudged='bounds' grades the documents that unjudged='condensed' removes; choose one")
 
 
 def _read_unretrieved_relevant(
@@ -114,8 +114,7 @@ def _read_unretrieved_relevant(
     unknown_queries = n_by_query.keys() - set(queries)
     if unknown_queries:
         raise ValueError(
-            f"unretrieved_relevant has a number for {min(unknown_queries, key=str)!r}, which is no query that was "
-            "evaluated"
+            f"unretrieved_relevant has a number for {min(unknown_queries, key=str)!r}, which was not evaluated"
         )
     for query, number in n_by_query.items():
         if integer(number, "unretrieved_relevant") < 0:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics._internal.validation import positive_integer
+from retrieval_metrics._internal.validation import UnknownKeyError, positive_integer
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.change_measures import as_change_measure, is_change_bound
 from retrieval_metrics.comparison.rank_biased_overlap import RBO_PERSISTENCE
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.reports.tables import Table
 
 
-# How many first documents are compared if no metric has a cut-off.
+# How many first documents are compared if no metric has a cutoff.
 DEFAULT_DEPTH = 10
 
 # If a mean can have changed by more than this, the bound is too wide to say anything.
@@ -86,7 +86,7 @@ def changes(
 
     Args:
         before: The ranking of each query, as in `evaluate`.
-        after: The same queries, asked again. A query that is missing retrieved nothing; others are left out.
+        after: The same queries, run again. A query that is missing retrieved nothing; others are left out.
         metrics: Names, as above.
         match: What makes two items the same: `"id"`, or, where ids are new, `"source"`, `"metadata:<name>"` or a
             function, as in `evaluate`.
@@ -174,7 +174,7 @@ class Changes(Evaluation):
 
     @property
     def depth(self) -> int:
-        """How many first documents are compared and shown: the largest cut-off of the metrics."""
+        """How many first documents are compared and shown: the largest cutoff of the metrics."""
         cutoffs = [measure.k for measure in self._measures if measure.k is not None]
         return max(cutoffs, default=DEFAULT_DEPTH)
 
@@ -218,7 +218,9 @@ class Changes(Evaluation):
             KeyError: If the query was not compared.
         """
         if query not in self._pairs:
-            raise KeyError(f"query {query!r} was not compared; the queries begin with {list(self._pairs)[:N_NAMED]}")
+            raise UnknownKeyError(
+                f"query {query!r} was not compared; the queries begin with {list(self._pairs)[:N_NAMED]}"
+            )
         query_texts = _query_texts(queries)
         moves = self._moves(query, self._document_texts(corpus))
         return Moves(query, str(query_texts.get(query, "")), moves)

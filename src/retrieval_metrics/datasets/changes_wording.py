@@ -29,8 +29,9 @@ def format_unchanged(
 def format_changed_documents(n_documents: int, depth: int) -> str:
     """Return how many documents entered or left the first `depth`, and which metric their grades would settle."""
     documents = numbers.format_count(n_documents, "document")
+    grades = "its grade determines" if n_documents == 1 else "their grades determine"
     return (
-        f"{documents} entered or left the top {depth}: their grades determine the change in precision@{depth}; "
+        f"{documents} entered or left the top {depth}: {grades} the change in precision@{depth}; "
         ".pool(questions) collects them"
     )
 

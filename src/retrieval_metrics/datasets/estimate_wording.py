@@ -103,8 +103,8 @@ def _undefined_note(estimate: Estimate) -> str:
     if n_defined == n_graded:
         return ""
     return (
-        f"{least_defined.metric} is defined for {n_defined} of the {n_graded}: the others have no document that humans "
-        "graded relevant"
+        f"{least_defined.metric} is defined for {n_defined} of the {n_graded} graded queries: "
+        "the others have no document that humans graded relevant"
     )
 
 
@@ -139,8 +139,8 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
     if difference.extrapolates and human_only is not None:
         interval = numbers.format_interval(difference.human_interval, difference=True)
         notes.append(
-            f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the model sees "
-            "larger differences than any human-graded one, which cannot be verified. Human only: "
+            f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the model "
+            "grades give a larger difference than on any human-graded query, which cannot be verified. Human only: "
             f"{numbers.format_signed(human_only.mean)} {interval}; significant only if both are"
         )
     if difference.rare_effect_matters:
@@ -175,7 +175,7 @@ def look_note(look: Look, level: float) -> str:
 def model_graders_note(models: Sequence[str]) -> str:
     """Return a note that models gave the grades that were passed as people's."""
     graders = numbers.join_names(list(models))
-    return f'{graders} graded as a model, not as a person: "human" means its grades here'
+    return f'{graders}: grades of models, passed as human ones; "human" means these here'
 
 
 def gap_notes(gaps: SampleGaps) -> list[str]:
@@ -187,12 +187,12 @@ def gap_notes(gaps: SampleGaps) -> list[str]:
     if gaps.queries_without_grade:
         ungraded = numbers.format_query_count(len(gaps.queries_without_grade))
         notes.append(
-            f"{ungraded} of the sample without any human grade (e.g. {gaps.queries_without_grade[0]!r}), excluded, "
+            f"{ungraded} of the sample without human grades (e.g. {gaps.queries_without_grade[0]!r}), excluded, "
             "which biases the estimate if they are the difficult ones"
         )
     if gaps.n_without_model:
         ungraded = numbers.format_query_count(gaps.n_without_model)
-        notes.append(f"{ungraded} without any grade of the model, set to the mean of the others")
+        notes.append(f"{ungraded} without model grades, set to the mean of the others")
     for ungraded_documents in gaps.ungraded_documents:
         if ungraded_documents.n_ungraded:
             notes.append(

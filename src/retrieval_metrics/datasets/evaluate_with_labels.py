@@ -61,7 +61,7 @@ def evaluate_with_labels(
     level: float = 0.95,
     looks: Sequence[int] | None = None,
 ) -> Estimate:
-    """Estimate means and differences of systems from a model's grades and a few people's.
+    """Estimate means and differences of systems from a model's grades and a few human grades.
 
     Model grades alone are biased, so intervals from them rarely cover the truth. Here the metric is computed with the
     model's grades for all queries, and with people's for a random sample of them. A regression of the second on the
@@ -76,10 +76,10 @@ def evaluate_with_labels(
         human: People's grades of the whole pool of each sampled query: `Labels`, or judgments as in `evaluate`. Grades
             of other queries are ignored.
         model: The model's grades for all queries, likewise.
-        sample: How people's queries were drawn: `questions.sample(n)`, or `pool.sample(n, graded=model, runs=runs)`,
-            which draws more of the queries on which the model sees a difference between the systems. If they were drawn
-            otherwise, the probability of drawing each, by query id; the population is then the queries that the model
-            graded.
+        sample: How the human-graded queries were drawn: `questions.sample(n)`, or `pool.sample(n, graded=model,
+            runs=runs)`, which draws more of the queries on which the model sees a difference between the systems. If
+            they were drawn otherwise, the probability of drawing each, by query id; the population is then the queries
+            that the model graded.
         clusters: The clusters of the queries, as in `evaluate`; `"source"` takes the sources in the sample or the
             judgments.
         rules: The rules, as in `evaluate`.

@@ -60,10 +60,11 @@ class EvaluationSet(Questions):
         changes: The changes since it was read, such as those of `Lint.fixed`, one sentence each.
         sources: The texts that spans refer to, or their digests; None if they were not kept.
         answers: The reference answer of each query, by query id, as far as it is known. No retrieval metric reads it.
-        conversation: What was said before a query, by query id: messages such as `{"role": "user", "content": "..."}`.
+        conversation: The conversation before a query, by query id: messages such as
+            `{"role": "user", "content": "..."}`.
 
     Raises:
-        TypeError: If a query or an answer is no text, or what was said is no list of messages.
+        TypeError: If a query or an answer is not text, or a conversation is not a list of messages.
         ValueError: If either belongs to no query, or a message is from neither the user nor the assistant.
 
     Example:
@@ -88,7 +89,7 @@ class EvaluationSet(Questions):
                 - pairs `(query text, relevant)`;
                 - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be
                   called `question`, `user_input` or `text`, its judgments `relevant_docs`, `expected_ids`,
-                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`. What must not come back is a list
+                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`. Forbidden documents are a list
                   `forbidden` beside them, or has a grade below 0. A row can say where the question comes from:
                   `source`, `kind`, `author`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer
                   (`answer`, `reference` or `reference_answer`); and its `conversation`, the messages before it;
@@ -107,7 +108,7 @@ class EvaluationSet(Questions):
                 `relevant` holds the judgments of a query as in `evaluate`: ids, grades, or groups. Without an id, the
                 text is the id.
             split: The judgments of a BEIR folder to read; only queries that they judge are read.
-            separator: What stands between the ids of a cell of text; see `read_questions`.
+            separator: What separates the ids in a cell of text; see `read_questions`.
 
         Raises:
             TypeError: If the dataset or one of its rows has another shape.
@@ -189,7 +190,7 @@ class EvaluationSet(Questions):
         return tuple(queries)
 
     def with_conversation(self) -> EvaluationSet:
-        r"""Return the set with what was said before each question in front of it, one message a line.
+        r"""Return the set with the conversation before each question in front of it, one message a line.
 
         A follow-up such as "And at weekends?" finds nothing by itself. With this set a retriever that takes one text is
         asked all of it; a retriever that rewrites the question reads `conversation` instead.
@@ -314,7 +315,7 @@ class EvaluationSet(Questions):
     ) -> None:
         """Write a BEIR folder: `queries.jsonl`, `qrels/<split>.tsv` and, if a corpus is given, `corpus.jsonl`.
 
-        `EvaluationSet.from_dataset(folder)` reads it again; provenance, answers and what was said before a question are
+        `EvaluationSet.from_dataset(folder)` reads it again; provenance, answers and conversations are
         in the metadata of the queries.
 
         Args:
@@ -341,7 +342,7 @@ class EvaluationSet(Questions):
 
         Raises:
             ValueError: If a group has alternatives, grades differ or something is forbidden, and `lossy` is not set; if
-                a group holds only spans or metadata, or something was said before a question, which Ragas cannot hold
+                a group holds only spans or metadata, or a question has a conversation, which Ragas cannot hold
                 at all.
 
         Example:
@@ -355,8 +356,8 @@ class EvaluationSet(Questions):
         """Return rows for `mlflow.genai.evaluate`: `inputs`, `expectations` and `tags`.
 
         The judgments are `relevant_ids` of the expectations, as the scorers of `mlflow-retrieval-metrics` read them;
-        the answer is the `expected_response`, as MLflow's own scorers read it. What was said before a question is the
-        `conversation` of its inputs; the id is a tag, and the provenance is left out.
+        the answer is the `expected_response`, as MLflow's own scorers read it. The conversation before a question is
+        the `conversation` of its inputs; the id is a tag, and the provenance is left out.
 
         Raises:
             ValueError: If something cannot be written as JSON.
@@ -375,7 +376,7 @@ class EvaluationSet(Questions):
         the provenance: `RetrievalMetrics(relevant="metadata.relevant")` reads them.
 
         Raises:
-            ValueError: If something cannot be written as JSON, or something was said before a question.
+            ValueError: If something cannot be written as JSON, or a question has a conversation.
 
         Example:
             >>> questions = EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}, answers={"q1": "because"})
@@ -390,7 +391,7 @@ class EvaluationSet(Questions):
         Nothing but the sources is lost: `EvaluationSet.from_dataset` reads the examples again, also as LangSmith
         returns them.
         Grades, groups, quotes, texts and spans are JSON as in a file of `save`; the answer is beside them in the
-        outputs, what was said before a question is in the inputs, and the id and the provenance are in the metadata.
+        outputs, the conversation before a question is in the inputs, and the id and the provenance are in the metadata.
 
         Raises:
             ValueError: If something cannot be written as JSON.
@@ -419,7 +420,7 @@ class EvaluationSet(Questions):
 
         Raises:
             ValueError: If a group has alternatives or grades differ, and `lossy` is not set; if a judgment is neither
-                an id nor a text, ids stand beside texts, or something was said before a question.
+                an id nor a text, ids stand beside texts, or a question has a conversation.
         """
         return llama_index_dataset(self, corpus, lossy=lossy)
 
@@ -487,7 +488,7 @@ class EvaluationSet(Questions):
 
         Args:
             path: The JSON file; a further `.gz` or `.zst` compresses it.
-            sources: Write the texts of the sources too, so that whoever loads the set needs no documents. Otherwise
+            sources: Write the texts of the sources too, so that the set can be used without the documents. Otherwise
                 their digests are written, if the set has its sources, so that a changed document is noticed.
             labels: Labels of your own, such as `{"reviewed by": "Ada"}`; `load` ignores them.
 
@@ -528,7 +529,7 @@ def read_questions(
             `relevant` holds a list of ids, a dict of grades, or objects such as quotes, as JSON or as Python prints it,
             or ids with a separator between them; an empty cell says that nothing is relevant. In a table with one row
             per judgment, `document` and `grade` stand beside the question.
-        separator: What stands between ids in a cell: `separator=","`; `""` if each cell holds one id. By default it is
+        separator: What separates ids in a cell: `separator=","`; `""` if each cell holds one id. By default it is
             `;`, `|` or a line break if every cell agrees, and a warning says so.
         format: `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension nor the
             content shows it.

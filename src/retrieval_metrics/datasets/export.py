@@ -141,7 +141,7 @@ def _labelled_rag_example(questions: Questions, question: _QuestionWithRelevant)
 def _require_no_conversation(questions: Questions, target: str) -> None:
     for query in questions.conversation:
         raise ValueError(
-            f"{target} cannot hold what was said before query {query!r}; questions.with_conversation() puts it into "
+            f"{target} cannot hold the conversation before query {query!r}; questions.with_conversation() puts it into "
             "the question"
         )
 
@@ -163,7 +163,7 @@ def _require_nothing_forbidden(query: Any, groups: Iterable[Mapping[Any, float]]
         for judged, grade in group.items():
             if grade < 0:
                 raise ValueError(
-                    f"{target} cannot hold what must not come back, such as {judged!r} of query {query!r}; with "
+                    f"{target} cannot hold forbidden documents, such as {judged!r} of query {query!r}; with "
                     "lossy=True it is left out"
                 )
 

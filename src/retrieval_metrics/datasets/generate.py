@@ -310,7 +310,7 @@ async def agenerate_questions(
 ) -> GeneratedQuestions:
     """Let a model write questions on a corpus, on the running event loop.
 
-    This is the asynchronous twin of `generate_questions`, with the same arguments, result and errors. Cancelling it
+    This is the asynchronous version of `generate_questions`, with the same arguments, result and errors. Cancelling it
     cancels the calls that are under way.
     """
     positive_integer(n, "n")

@@ -104,7 +104,7 @@ class GeneratedQuestions(Printed):
         `bm25_rank`, `overlap`, `groups` (how many groups are needed), `quotes` and `answer`.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         return to_data_frame(self.rows(), COLUMNS)
 

@@ -178,7 +178,7 @@ class Agreement(Printed):
             across: How many panels are in a row; there is one.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ImportError: If matplotlib is not installed; the message contains the command.
         """
         import_optional("matplotlib", "plot")
         from retrieval_metrics.reports.plots import figure

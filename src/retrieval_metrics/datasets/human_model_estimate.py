@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.pair_selection import select_pairs
 from retrieval_metrics.datasets.estimate_wording import estimate_tables
 from retrieval_metrics.datasets.grader_agreement import Agreement
@@ -94,7 +95,7 @@ class EstimatedDifference:
 
     @property
     def significant(self) -> bool:
-        """Whether the two are told apart: the interval excludes 0 at a level corrected for all differences.
+        """Whether the difference is significant: the interval excludes 0 at a level corrected for all differences.
 
         If the model's differences lie outside the graded ones (`extrapolates`), people's own interval must exclude it
         as well, on the same side.
@@ -113,7 +114,7 @@ class EstimatedDifference:
 
     @property
     def human_interval(self) -> Interval:
-        """The confidence interval from people's grades alone."""
+        """The confidence interval from human grades alone."""
         return (self.estimate.human_only or self.estimate).difference_interval(self.level, span=self.max_difference)
 
     @property
@@ -128,7 +129,7 @@ class EstimatedDifference:
 
     @property
     def n(self) -> int:
-        """The number of queries for which people's grades define it."""
+        """The number of queries for which human grades define it."""
         return self.estimate.labelled
 
     def labels_needed(self, width: float) -> float:
@@ -148,7 +149,7 @@ class EstimatedDifference:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Estimate(SavedFields):
-    """Means and differences of systems from a model's grades for all queries and people's for a sample of them.
+    """Means and differences of systems from a model's grades for all queries and human grades for a sample of them.
 
     They estimate the mean over the population of queries of which these are a random sample, as graded by people.
 
@@ -206,7 +207,7 @@ class Estimate(SavedFields):
 
     @cached_property
     def ranking(self) -> ByMetric[list[str]]:
-        """The systems by corrected mean, best first; `difference(...).decided` says which are told apart."""
+        """The systems by corrected mean, best first; `difference(...).significant` says which differ."""
         systems_by_metric = {}
         for metric, means in self.means.items():
             sign = as_metric(metric).definition.sign
@@ -242,9 +243,9 @@ class Estimate(SavedFields):
         if system is None or baseline is None:  # both directions of a pair match, and the printed one is meant
             differences = self._select_listed(differences) or differences
         if len(differences) != 1:
-            raise KeyError(
-                f"{len(differences)} differences match {name!r}, {system!r}, {baseline!r}; there are the systems "
-                f"{', '.join(self.systems)} in {', '.join(self.metrics)}"
+            raise UnknownKeyError(
+                f"{len(differences)} differences match {name!r}, {system!r}, {baseline!r}; the systems are "
+                f"{', '.join(self.systems)}, the metrics {', '.join(self.metrics)}"
             )
         return differences[0]
 
@@ -279,7 +280,7 @@ class Estimate(SavedFields):
             if mean.metric == metric_name and system in {None, mean.system}
         ]
         if not estimates:
-            raise KeyError(f"there is no system {system!r}; the systems are {', '.join(self.systems)}")
+            raise UnknownKeyError(f"no system {system!r}; the systems are {', '.join(self.systems)}")
         return max(estimate.labels_needed(width, level=self.level) for estimate in estimates)
 
     def report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
@@ -308,7 +309,7 @@ class Estimate(SavedFields):
         `queries`.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         rows = []
         for mean in self.estimated.values():

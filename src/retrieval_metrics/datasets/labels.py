@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics._internal.optional_packages import to_data_frame
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.datasets.grader_agreement import Agreement, krippendorff_alpha
 from retrieval_metrics.datasets.label import FIELDS, Label, read_label
 from retrieval_metrics.datasets.label_wording import format_grades, labels_table
@@ -93,8 +94,8 @@ class Labels(Printed):
             qrels: Judgments of documents by id, as in `evaluate`.
             grader: The name of the grader.
             kind: `human` or `model`.
-            relevant_from: The lowest of the grades 0 to 3 with which a document is relevant. None: not said, which is
-                right if the judgments are used alone; to merge them with labels that say so, say it.
+            relevant_from: The lowest of the grades 0 to 3 with which a document is relevant. None: unspecified, which
+                is right if the judgments are used alone; to merge them with labels that say so, say it.
 
         Raises:
             ValueError: If they are groups, quotes, texts or spans, because a label grades a document; or if grades are
@@ -129,7 +130,7 @@ class Labels(Printed):
             KeyError: If there is no such grader.
         """
         if grader not in self.graders:
-            raise KeyError(f"{grader!r} graded nothing; the graders are {', '.join(self.graders)}")
+            raise UnknownKeyError(f"{grader!r} graded nothing; the graders are {', '.join(self.graders)}")
         return Labels(self._labels_of_grader(grader), scale=self.scale)
 
     @cached_property
@@ -279,7 +280,7 @@ class Labels(Printed):
         Documents with a single grade are left out; see `retrieval_metrics.statistics.krippendorffs_alpha`.
 
         Args:
-            weights: How disagreements count: by the square of their distance, `"linear"`, or None, all alike.
+            weights: How disagreements count: by the square of their distance, `"linear"`, or None, all equally.
             level: Confidence level of the interval.
 
         Raises:
@@ -342,7 +343,7 @@ class Labels(Printed):
         """Return a DataFrame with one row per grade and the columns of `Label`.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         rows = [[getattr(label, name) for name in FIELDS] for label in self.labels]
         return to_data_frame(rows, FIELDS)

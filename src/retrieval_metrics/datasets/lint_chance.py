@@ -1,4 +1,4 @@
-"""Find runs that are not better than their own rankings dealt to other questions."""
+"""Find runs that are not better than their own rankings assigned to other questions."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class FindingKind:
 
 # The kinds of findings by name, in the order in which a report lists them.
 FINDING_KINDS: Mapping[str, FindingKind] = {
-    "missing_text": FindingKind("error", "a query is judged but has no text, so it cannot be asked and counts as 0"),
+    "missing_text": FindingKind("error", "a query is judged but has no text, so it cannot be run and scores 0"),
     "no_relevant": FindingKind("error", "documents are judged, but none is relevant: treated as unanswerable"),
     "short_quote": FindingKind("error", "a quote is too short to be matched"),
     "unknown_document": FindingKind("error", "a judged document is not in the corpus, so it cannot be retrieved"),
@@ -62,7 +62,7 @@ FINDING_KINDS: Mapping[str, FindingKind] = {
     "possible_answer": FindingKind("warning", "an unjudged passage overlaps with a relevant one"),
     "echo": FindingKind("warning", "the question repeats the words of its answer"),
     "unanswered": FindingKind("warning", "relevant documents are not retrieved, or barely"),
-    "ignores_query": FindingKind("warning", "a run scores no better than its own rankings dealt to other queries"),
+    "ignores_query": FindingKind("warning", "a run scores no better than chance, so it may ignore the query"),
     "unanswerable": FindingKind("note", "no judgments, or forbidden documents only: treated as unanswerable"),
     "forbidden": FindingKind("note", "grades below 0 mark forbidden documents"),
     "unjudged_at_top": FindingKind("note", "an unjudged document in the top 3 of every run"),
@@ -185,7 +185,7 @@ class Lint(Printed, Generic[QuestionsT]):
         """Return a DataFrame with one row per finding: `name`, `query`, `severity`, `message`, `evidence`, `fix`.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         return to_data_frame(self.rows(), COLUMNS)
 

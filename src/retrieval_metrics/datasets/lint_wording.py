@@ -347,7 +347,7 @@ def format_unanswered_skipped(suspects: Sequence[QueryId | None], n_judged: int)
     """Say that BM25 finds nothing for so many questions that the search is to blame."""
     return (
         f"unanswerable questions (BM25 barely finds the relevant passages of {len(suspects):,} of {n_judged:,}, "
-        "probably because their wording differs; pass runs= of a semantic retriever); prime suspects: "
+        "probably because their wording differs; pass runs= of a semantic retriever); most suspicious: "
         f"{numbers.join_names([repr(query) for query in suspects], most=MAX_SUSPECTS)}"
     )
 
@@ -369,7 +369,7 @@ def format_easy_for_runs(question: str, runs: Sequence[str]) -> str:
 
 
 def format_ignores_query(run: str, chance: Chance) -> str:
-    """Say which run is not better than its own rankings dealt to other questions."""
+    """Say which run is not better than its own rankings assigned to other questions."""
     return f"{run}: {format_chance(chance)}"
 
 

@@ -67,7 +67,7 @@ class Matches(Printed):
         """Return a DataFrame with one row per judgment; the rank is missing if no item satisfies it.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         frame = to_data_frame(self.rows, Match._fields)
         return frame.astype({"rank": "Int64"})

@@ -121,7 +121,7 @@ def _require_equal_conversations(sets: Sequence[Questions], query: QueryId) -> N
     conversations = [questions.conversation.get(query) for questions in sets if query in questions.queries]
     for conversation in conversations:
         if conversation != conversations[0]:
-            raise ValueError(f"something else was said before query {query!r} in one set than in another; rename one")
+            raise ValueError(f"the conversation differs before query {query!r} in one set than in another; rename one")
 
 
 def _merge_equal(mappings: Sequence[Mapping[Any, Any]], subject: str, remedy: str) -> dict[Any, Any]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.reports.display_text import shorten
+from retrieval_metrics.reports.numbers import format_count
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pandas as pd
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
 
@@ -36,6 +40,18 @@ class Moves(Printed):
         self.query = query
         self.text = text
         self.rows = list(rows)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per document: its rank before and after, missing if not retrieved, and text.
+
+        Raises:
+            ImportError: If pandas is not installed; the message contains the command that installs it.
+        """
+        frame = to_data_frame([move._asdict() for move in self.rows], columns=list(DocumentMove._fields))
+        return frame.astype({"rank_before": "Int64", "rank_after": "Int64"})
+
+    def __repr__(self) -> str:
+        return f"<Moves of {self.query!r}: {format_count(len(self.rows), 'document')}>"
 
     def _tables(self) -> list[Table]:
         shows_texts = any(move.text for move in self.rows)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeAlias
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
-from retrieval_metrics._internal.validation import integer, positive_integer
+from retrieval_metrics._internal.validation import UnknownKeyError, integer, positive_integer
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.disagreement_strata import stratify_by_disagreement
 from retrieval_metrics.datasets.grade_effects import compute_effects
@@ -91,7 +91,7 @@ class Pool(SavedFields):
         selected = dict.fromkeys(queries)
         for query in selected:
             if query not in self.queries:
-                raise KeyError(f"query {query!r} is not among the {len(self.queries)} queries of the pool")
+                raise UnknownKeyError(f"query {query!r} is not among the {len(self.queries)} queries of the pool")
         items = tuple(item for item in self.items if item.query in selected)
         texts = {query: text for query, text in self.queries.items() if query in selected}
         return replace(self, items=items, queries=texts)
@@ -236,7 +236,7 @@ class Pool(SavedFields):
 
         The prompt has the rubric, the question and the passage, but no ids, systems or ranks. The reply must be JSON of
         the requested form; after a second bad reply, the passage is counted as failed and gets no grade. Passages are
-        sent in random order. Compare the grades with people's before you use them: `labels.agreement(people)`. Small
+        sent in random order. Compare the grades with human ones before you use them: `labels.agreement(people)`. Small
         local models grade no better than chance.
 
         Args:
@@ -274,7 +274,7 @@ class Pool(SavedFields):
 
     @takes_arguments_of(read_grades)
     async def agrade(self, *args: Any, **options: Any) -> Labels:
-        """Ask a model to grade the pool, on the running event loop; the asynchronous twin of `grade`."""
+        """Ask a model to grade the pool, on the running event loop; the asynchronous version of `grade`."""
         return await forward_arguments("agrade", read_grades, (self, *args), options)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -283,7 +283,7 @@ class Pool(SavedFields):
         The columns are `query`, `document`, `text`, `best_rank`, `found_by` and `effect`.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         rows = [
             (item.query, item.document, item.text, min(item.ranks.values()), ", ".join(item.ranks), item.effect)

@@ -160,7 +160,7 @@ class QuestionPrompts:
         question: The prompt around a task. It has `$task`, `$language`, `$passages` and `$reply`.
         answerable: Asks whether a text answers a question. It has `$question`, `$text` and no `$reply`.
         supported: Asks whether a text bears out an answer. It has `$question`, `$answer` and `$text`.
-        clear: Asks whether a question can be understood without what was said before it. It has `$question`.
+        clear: Asks whether a question can be understood without its conversation. It has `$question`.
         others: Asks which other passages answer a question. It has `$question`, `$quote`, `$passages` and `$reply`.
 
     Raises:

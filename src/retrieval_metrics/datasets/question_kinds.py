@@ -26,7 +26,7 @@ KINDS = {
     SEVERAL_PASSAGES: "several passages are needed together",
     KEYWORDS: "a few words for a search box",
     COMPARISON: "what two documents say is compared",
-    CONVERSATIONAL: "it continues a conversation, and needs what was said",
+    CONVERSATIONAL: "it continues a conversation, and needs its context",
     UNANSWERABLE: "no passage answers it",
 }
 

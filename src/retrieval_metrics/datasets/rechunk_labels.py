@@ -83,7 +83,7 @@ class RelabelResult(Printed):
         """Return a DataFrame with one row per label and the columns of `Relabelled`.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         columns = [field.name for field in fields(Relabelled)]
         rows = [[getattr(label, name) for name in columns] for label in self.labels]

@@ -1,4 +1,4 @@
-"""The sentences about budgets and depths: which systems have less within a cut-off than others, and what to do."""
+"""The sentences about budgets and depths: which systems have less within a cutoff than others, and what to do."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def format_unequal_text(unequal: UnequalText) -> str:
 
 
 def format_unequal_depth(unequal: UnequalDepth) -> str:
-    """Return which system is cut above the cut-offs of some metrics, and what to do."""
+    """Return which system is cut above the cutoffs of some metrics, and what to do."""
     metrics = list(unequal.cutoffs)
     compare = "compares" if len(metrics) == 1 else "compare"
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.metrics.base.metric import Metric, match_metric_name
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class ByMetric(dict[str, T]):
     def __missing__(self, metric: str | Metric) -> T:
         name = match_metric_name(metric, self.keys())
         if not super().__contains__(name):
-            raise KeyError(f"{name} was not computed; the computed metrics are {', '.join(self)}")
+            raise UnknownKeyError(f"{name} was not computed; the computed metrics are {', '.join(self)}")
         return self[name]
 
     def __contains__(self, metric: object) -> bool:

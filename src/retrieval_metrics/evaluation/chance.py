@@ -1,4 +1,4 @@
-"""Compare a mean with what the same rankings score if they are dealt to other queries at random."""
+"""Compare a mean with what the same rankings score if they are assigned to other queries at random."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from retrieval_metrics.evaluation.evaluation_wording import format_chance
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.metrics.base.metric import Metric, as_metric
+from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ MAX_ITEMS = 2_000_000
 MIN_QUERIES = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Chance(Printed):
     """The mean of a metric beside that of a system which ignores the query.
 
@@ -37,7 +38,7 @@ class Chance(Printed):
         metric: The metric.
         mean: Its mean, over `n` queries.
         chance_mean: The mean over all pairs of one of these queries and the ranking of any of them.
-        p: The probability that rankings dealt to the queries at random have a mean as good as `mean`.
+        p: The probability that rankings assigned to the queries at random have a mean as good as `mean`.
         n: The number of queries: those for which the metric is defined, or a sample of them, evenly spread.
     """
 
@@ -49,15 +50,19 @@ class Chance(Printed):
 
     @property
     def is_better(self) -> bool:
-        """Whether the mean is significantly better than that of the dealt rankings."""
+        """Whether the mean is significantly better than that of rankings assigned at random."""
         return self.p <= ALPHA
 
     def _tables(self) -> list[Table]:
         return [Table((), (), [format_chance(self)])]
 
+    def __repr__(self) -> str:
+        values = f"{self.metric} {numbers.format_value(self.mean)}, by chance {numbers.format_value(self.chance_mean)}"
+        return f"<Chance: {values}, p {numbers.format_p_value(self.p)}, n={self.n}>"
+
 
 def compare_with_chance(scores: Scores, metric: str | Metric, *, seed: int = 0) -> Chance:
-    """Return the mean of a metric beside that of the same rankings, dealt to other queries; see `Evaluation.chance`."""
+    """Return the mean of a metric beside that of the same rankings assigned at random; see `Evaluation.chance`."""
     metric = as_metric(metric)
     if metric.definition.is_given or not metric.definition.is_quality_metric:
         raise ValueError(f"chance needs a metric of what was retrieved, such as 'recall@10'; got {str(metric)!r}")
@@ -96,7 +101,7 @@ def _choose_rows(scores: Scores, metric: Metric) -> list[int]:
     """Return the rows of the queries to compare: all with a judgment, or as many as can be scored with each ranking."""
     largest_depth = 1
     rows = []
-    run = scores.require_origin("dealt to other queries").run
+    run = scores.require_origin("compared with chance").run
     is_undefined = np.zeros(len(scores.queries), np.bool_)
     if metric in scores.metrics:
         is_undefined = np.isnan(scores.column(metric))
@@ -113,7 +118,7 @@ def _choose_rows(scores: Scores, metric: Metric) -> list[int]:
 
 def _score_all_pairs(scores: Scores, metric: Metric, rows: list[int]) -> FloatArray:
     """Return the value of every query with the ranking of every query, shape (queries, queries)."""
-    origin = scores.require_origin("dealt to other queries")
+    origin = scores.require_origin("compared with chance")
     qrels = origin.judged.qrels
     queries = [scores.queries[row] for row in rows]
     judgments: dict[Any, Any] = {query: qrels.judgments(qrels.place[query]) for query in queries}

@@ -1,4 +1,4 @@
-"""Compute a metric at several cut-offs, to show what longer lists of results gain."""
+"""Compute a metric at several cutoffs, to show what longer lists of results gain."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 # Every k up to this one is used; beyond it steps grow with k, because metrics change less and less.
 MAX_UNIT_STEP_CUTOFF = 20
 STEPS_PER_DOUBLING = 8
-# Cut-offs reach at least this far, if the rankings do.
+# Cutoffs reach at least this far, if the rankings do.
 MIN_LAST_CUTOFF = 10
 # Budgets are taken in this many equal steps up to the budget of the metric, and as many beyond it.
 STEPS_TO_BUDGET = 6
 
 
 def mean_by_cutoff(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
-    """Return the mean of a metric at several cut-offs; see `Evaluation.at_cutoffs`."""
+    """Return the mean of a metric at several cutoffs; see `Evaluation.at_cutoffs`."""
     parsed_metric = as_metric(metric)
     if not parsed_metric.definition.takes_cutoff:
         raise ValueError(f"{parsed_metric} takes no cutoff; {parsed_metric.definition.summary}")
@@ -47,7 +47,7 @@ def mean_by_cutoff(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] 
 def means_and_intervals(
     scores: Scores, metric: Metric, cutoffs: Sequence[int], level: float = LEVEL
 ) -> tuple[dict[int, float], dict[int, Interval]]:
-    """Return the mean of a metric at each of several cut-offs, and its confidence interval."""
+    """Return the mean of a metric at each of several cutoffs, and its confidence interval."""
     means = {}
     intervals = {}
     for cutoff in cutoffs:
@@ -62,21 +62,21 @@ def means_and_intervals(
 
 
 def cutoff_unit(metric: Metric) -> str:
-    """Return what the cut-off of a metric counts: `k` documents, `characters` or `tokens`."""
+    """Return what the cutoff of a metric counts: `k` documents, `characters` or `tokens`."""
     if not isinstance(metric.k, Budget):
         return "k"
     return "characters" if metric.k.unit == "chars" else metric.k.unit
 
 
 def cutoff_size(metric: Metric) -> int | None:
-    """Return the cut-off of a metric in its unit; None if it has none."""
+    """Return the cutoff of a metric in its unit; None if it has none."""
     return metric.k.size if isinstance(metric.k, Budget) else metric.k
 
 
 def choose_cutoffs(systems: Sequence[Scores], metric: Metric) -> list[int]:
-    """Return the cut-offs at which to compute a metric, in its unit.
+    """Return the cutoffs at which to compute a metric, in its unit.
 
-    These are 1, 2, 3 and so on, up to twice the largest cut-off of the metrics but no further than the longest ranking;
+    These are 1, 2, 3 and so on, up to twice the largest cutoff of the metrics but no further than the longest ranking;
     for a budget, equal steps up to twice its size.
     """
     if isinstance(metric.k, Budget):
@@ -106,7 +106,7 @@ def _budget_sizes(size: int) -> list[int]:
 
 
 def _with_cutoff(metric: Metric, size: int) -> Metric:
-    """Return the metric with another cut-off in the same unit."""
+    """Return the metric with another cutoff in the same unit."""
     k = Budget(size, metric.k.unit) if isinstance(metric.k, Budget) else size
     return Metric(metric.name, k, **dict(metric.parameters))
 

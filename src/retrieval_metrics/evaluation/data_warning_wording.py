@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.display_text import quote_query_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +42,7 @@ def format_own_id_first(own_id_first: OwnIdFirst) -> str:
 def format_chunks_in_parents(n_chunks: int) -> str:
     """Return the warning that judged chunks were perhaps answered by documents that contain them."""
     chunks = numbers.format_count(n_chunks, "judged chunk")
-    return f"{chunks} may be contained in the parents that were retrieved; judge by quotes, rm.Quote(...)"
+    return f"{chunks} may be contained in retrieved parent documents; judge by quotes, rm.Quote(...)"
 
 
 def format_system_warning(system: str, message: str) -> str:
@@ -134,16 +135,16 @@ def _format_id_remedy(remedy: IdRemedy) -> str:
 NEAR_ID_KINDS: Mapping[NearIdKind, str] = {
     "unicode_form": "in Unicode form",
     "invisible_characters": "in invisible characters",
-    "blanks": "in blanks",
+    "blanks": "in whitespace",
     "case": "in case",
     "percent_encoding": "in percent encoding",
     "slashes": "in the direction of slashes",
     "leading_zeros": "in leading zeros",
     "decimal_point": "in '.0'",
     "several": "in several ways",
-    "path": "in folders",
-    "part": "in what follows the document, as in the ID of a chunk",
-    "numbered_part": "in a number at the end, as in the ID of a chunk",
+    "path": "in the folder path",
+    "part": "in a chunk suffix",
+    "numbered_part": "in a chunk number at the end",
 }
 # Kinds in which two ids look alike when printed.
 INVISIBLE_KINDS = frozenset({"unicode_form", "invisible_characters", "blanks", "several"})
@@ -155,10 +156,12 @@ def format_near_misses(near: NearMissReport) -> str:
     counts = [f"{count} {NEAR_ID_KINDS[kind]}" for kind, count in near.count_by_kind.items()]
     kinds = ""
     if len(counts) > 1:
-        kinds = f" ({numbers.join_names(counts, len(counts))})"
+        kinds = f" (differences: {numbers.join_names(counts, len(counts))})"
+    verb = "was" if near.n_near_misses == 1 else "were"
+    missing = numbers.format_count(near.n_missing, "missing relevant document")
     return (
-        f"{near.n_near_misses} of {near.n_missing} relevant documents that count as not found were retrieved for their "
-        f"queries under nearly the same ID{kinds}: for query {example.query!r}, "
+        f"{near.n_near_misses} of {missing} {verb} retrieved under a slightly different ID{kinds}: for query "
+        f"{example.query!r}{quote_query_text(example.query, near.query_texts)}, "
         f"{_format_difference(example.judged_id, example.retrieved_id, example.kind)}; {_format_id_change(near.change)}"
     )
 
@@ -190,17 +193,18 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
     if empty.is_every_query_expected:
         expected = f"{empty.n_expected} judged queries"
     treatment = "score 0" if empty.scored_zero else "are excluded if absent from the run"
+    first_query = f"{empty.first_query!r}{quote_query_text(empty.first_query, empty.query_texts)}"
     if not empty.failures:
         verb = "has" if empty.n_empty == 1 else "have"
         if empty.scored_zero and empty.n_empty == 1:
             treatment = "scores 0"
-        return f"{empty.n_empty} of {expected} (e.g. {empty.first_query!r}) {verb} no results and {treatment}"
+        return f"{empty.n_empty} of {expected} (e.g. {first_query}) {verb} no results and {treatment}"
     query, error = next(iter(empty.failures.items()))
-    first_failure = f"{query!r}: {describe_error(error)}"
+    first_failure = f"{query!r}{quote_query_text(query, empty.query_texts)}: {describe_error(error)}"
     if len(empty.failures) == empty.n_empty:
         return f"the retriever failed on {empty.n_empty} of {expected}, which {treatment} (e.g. {first_failure})"
     return (
-        f"{empty.n_empty} of {expected} (e.g. {empty.first_query!r}) have no results and {treatment}; "
+        f"{empty.n_empty} of {expected} (e.g. {first_query}) have no results and {treatment}; "
         f"the retriever failed on {len(empty.failures)} of them (e.g. {first_failure})"
     )
 
@@ -209,7 +213,7 @@ def format_line_ends(spans: Sequence[Any]) -> str:
     """Return that spans cut words, but would not if line ends had another length."""
     return (
         f'{len(spans)} spans start or end inside words, but would not if "\\r\\n" counted as one character '
-        f"(e.g. {spans[0]!r}). Pass the texts they were written against, documents=, or add a quote to each span"
+        f"(e.g. {spans[0]!r}). Pass documents= (the texts that the spans refer to), or add a quote to each span"
     )
 
 
@@ -217,8 +221,8 @@ UNLOCATED_REASONS: Mapping[UnlocatedReason, str] = {
     "no offsets": "without offsets",
     "unchecked": "with unverified offsets recorded by a framework",
     "wrong length": "with offsets that contradict their text",
-    "not in the source": "whose text is not in their source",
-    "another source": "from a run whose sources are not the judged ones, as after two splitters",
+    "not in the source": "with text that is not in the source",
+    "another source": "from a run whose sources are not the judged ones, as after splitting twice",
 }
 
 
@@ -230,7 +234,7 @@ def format_unlocated_items(unlocated: UnlocatedItems) -> str:
         if unlocated.counts[reason]:
             reasons.append(f"{unlocated.counts[reason]:,} {text}")
     if unlocated.counts["not in the source"] == n_items:
-        remedy = "Check how their texts were changed, or judge by Quote"
+        remedy = "Check what changed the text, or judge by Quote"
     else:
         remedy = "Pass documents= (texts by source, or the framework's documents) to locate results by text"
     consequence = ""
@@ -247,8 +251,9 @@ def format_unlocated_items(unlocated: UnlocatedItems) -> str:
 def format_hidden_calls(hidden: HiddenCalls) -> str:
     """Return in how many queries one call fills a cutoff, and which metrics would show the later ones."""
     name = hidden.metric.name
+    first_query = f"{hidden.first_query!r}{quote_query_text(hidden.first_query, hidden.query_texts)}"
     return (
-        f"in {hidden.n_queries} of {hidden.n_with_calls} queries (e.g. {hidden.first_query!r}) a single call fills the "
+        f"in {hidden.n_queries} of {hidden.n_with_calls} queries (e.g. {first_query}) a single call fills the "
         f"top {hidden.k}, so {hidden.metric} ignores later calls. Use a cutoff in calls, such as {name}@3calls, or the "
         "interleaved view"
     )

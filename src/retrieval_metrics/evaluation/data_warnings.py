@@ -7,7 +7,7 @@ comparison begins with the warnings about a whole system, and raises if no syste
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.evaluation import data_warning_wording as wording
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.evaluation.near_miss_remedy import IdChange
     from retrieval_metrics.evaluation.scores import Origin, Scores
+    from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.matching.judged_columns import Unlocated, UnlocatedReason
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.near_ids import NearIdKind
@@ -95,7 +96,7 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     if scores.clusters is not None and not scores.clusters.by_source:
         messages = cluster_count_notes(scores.clusters.count)
         warnings += [DataWarning("few_clusters", message) for message in messages]
-    hidden_calls = find_hidden_calls(scores.metrics, origin.run)
+    hidden_calls = find_hidden_calls(scores.metrics, origin.run, origin.judged.qrels.texts)
     if hidden_calls is not None:
         warnings.append(DataWarning("cutoff_within_one_call", wording.format_hidden_calls(hidden_calls)))
     own_id_first = find_own_id_first(origin)
@@ -152,6 +153,7 @@ class NearMissReport:
         count_by_kind: The number of near misses of each kind, the most frequent first.
         example: The first near miss of the most frequent kind.
         change: What makes its two ids equal.
+        query_texts: The texts of the queries that are known.
     """
 
     n_near_misses: int
@@ -159,6 +161,7 @@ class NearMissReport:
     count_by_kind: Mapping[NearIdKind, int]
     example: NearMiss
     change: IdChange
+    query_texts: QueryTexts = field(default_factory=dict)
 
 
 def find_near_miss_report(origin: Origin) -> NearMissReport | None:
@@ -175,6 +178,7 @@ def find_near_miss_report(origin: Origin) -> NearMissReport | None:
         count_by_kind=count_by_kind,
         example=example,
         change=find_id_change(example, origin),
+        query_texts=origin.judged.qrels.texts,
     )
 
 

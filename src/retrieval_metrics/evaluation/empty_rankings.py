@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.evaluation.counts import expects_results, find_failed_queries
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.inputs.items import QueryTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class EmptyRankings:
         first_query: The first query without results.
         scored_zero: Whether such queries score 0; if not, queries absent from the run are left out.
         failures: The errors of the queries whose retriever raised.
+        query_texts: The texts of the queries that are known.
     """
 
     n_empty: int
@@ -35,6 +37,7 @@ class EmptyRankings:
     first_query: QueryId
     scored_zero: bool
     failures: Mapping[QueryId, Exception]
+    query_texts: QueryTexts = field(default_factory=dict)
 
 
 def find_empty_rankings(scores: Scores) -> EmptyRankings | None:
@@ -55,4 +58,5 @@ def find_empty_rankings(scores: Scores) -> EmptyRankings | None:
         first_query=judged.qrels.queries[int(is_empty.argmax())],
         scored_zero=scores.rules.missing == "zero",
         failures=find_failed_queries(judged, origin.run),
+        query_texts=judged.qrels.texts,
     )

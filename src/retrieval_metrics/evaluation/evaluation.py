@@ -184,7 +184,7 @@ class Evaluation(Printed):
         bounds: Bounds | Mapping[str, Bounds] | None = None,
         lower_is_better: str | Collection[str] = (),
     ) -> Evaluation:
-        """Return the evaluation with scores that were computed elsewhere beside its own.
+        """Return the evaluation with scores that were computed elsewhere added.
 
         Args:
             scores: The score of each query, by metric; a query without one is undefined in it.
@@ -326,9 +326,9 @@ class Evaluation(Printed):
         """Return whether a mean is better than that of a system which ignores the query.
 
         Popular documents can answer many queries, whatever is asked. So each ranking of this run is scored for every
-        query: the mean of all pairs is what the same rankings score if they are dealt to the queries at random, and p
-        is the share of 10,000 such deals whose mean is as good as that of the run. Of many queries, or long rankings,
-        up to 300 are compared, evenly spread.
+        query: the mean of all pairs is what the same rankings score if they are assigned to the queries at random, and
+        p is the share of 10,000 such assignments whose mean is as good as that of the run. Of many queries, or long
+        rankings, up to 300 are compared, evenly spread.
 
         Args:
             metric: A metric of what was retrieved.
@@ -380,7 +380,7 @@ class Evaluation(Printed):
 
         Args:
             query: The query.
-            metric: The metric whose cut-off and relevance threshold are used; None uses the largest cut-off.
+            metric: The metric whose cutoff and relevance threshold are used; None uses the largest cutoff.
             queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
                 if these came with texts.
             corpus: Document texts by document id, if the rankings hold only ids.
@@ -454,16 +454,16 @@ class Evaluation(Printed):
         return cut_into_slices(self.scores, labels, Evaluation)
 
     def at_cutoffs(self, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
-        """Return the mean of a metric at each of several cut-offs.
+        """Return the mean of a metric at each of several cutoffs.
 
         Args:
-            metric: A metric that takes a cut-off, whether it was computed or not. Its own cut-off says only what the
+            metric: A metric that takes a cutoff, whether it was computed or not. Its own cutoff says only what the
                 others count: documents, or characters for `recall@2000chars`.
-            cutoffs: The cut-offs; None takes 1, 2, 3 and so on, up to twice the largest k of the metrics or the longest
+            cutoffs: The cutoffs; None takes 1, 2, 3 and so on, up to twice the largest k of the metrics or the longest
                 ranking, and for a budget steps up to twice its size.
 
         Raises:
-            ValueError: If the metric takes no cut-off, or the evaluation was made without its run.
+            ValueError: If the metric takes no cutoff, or the evaluation was made without its run.
         """
         from retrieval_metrics.evaluation.cutoffs import mean_by_cutoff
 
@@ -481,12 +481,12 @@ class Evaluation(Printed):
         Args:
             kind: `intervals`: the means with their intervals. `cutoffs`: the metrics over k. `overview`: both.
                 `precision_recall`: mean precision against mean recall, a point for each k.
-            metric: The metric of `cutoffs`; None takes all that have a cut-off.
+            metric: The metric of `cutoffs`; None takes all that have a cutoff.
             across: How many panels are in a row; None takes two, and one where a notebook is narrow.
 
         Raises:
             ImportError: If matplotlib is not installed; the message contains the command that installs it.
-            ValueError: If the kind is unknown, or no metric takes a cut-off.
+            ValueError: If the kind is unknown, or no metric takes a cutoff.
         """
         import_optional("matplotlib", "plot")
         from retrieval_metrics.evaluation.evaluation_plots import evaluation_figure
@@ -518,7 +518,7 @@ class Evaluation(Printed):
                 if these came with texts.
             corpus: Document texts by document id, if the rankings hold only ids.
             slices: A label for each query, by query id, to filter by.
-            k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
+            k: How many results of each query; None takes the largest cutoff of the metrics, and at least 10.
             text_length: How many characters of a text are shown, around the needed words; None shows whole texts if the
                 page stays below about 10 MB.
             show_progress: Show a progress bar on stderr, if rich is installed.
@@ -584,4 +584,4 @@ class Evaluation(Printed):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {numbers.format_value(mean)}" for name, mean in self.means.items())
-        return f"<Evaluation of {self.counts['queries']} queries: {means}>"
+        return f"<{type(self).__name__} of {numbers.format_query_count(self.counts['queries'])}: {means}>"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Record, Scores
 
 
-# The cut-offs named on a curve of precision and recall.
+# The cutoffs named on a curve of precision and recall.
 NAMED_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 
 
@@ -94,7 +94,7 @@ def mean_axis_label(level: float) -> str:
 
 
 def cutoff_lines(systems: Mapping[str, Scores], metric: Metric) -> CutoffLines:
-    """Return a metric over its cut-off, a line for each system."""
+    """Return a metric over its cutoff, a line for each system."""
     cutoffs = choose_cutoffs(list(systems.values()), metric)
     lines = [Line(name, *means_and_intervals(scores, metric, cutoffs)) for name, scores in systems.items()]
     unit = cutoff_unit(metric)
@@ -106,7 +106,7 @@ def cutoff_lines(systems: Mapping[str, Scores], metric: Metric) -> CutoffLines:
 
 
 def precision_recall_points(systems: Mapping[str, Scores]) -> PointLines:
-    """Return mean precision against mean recall, a point for each cut-off."""
+    """Return mean precision against mean recall, a point for each cutoff."""
     precision = Metric("precision")
     cutoffs = choose_cutoffs(list(systems.values()), precision)
     lines = []

@@ -56,7 +56,7 @@ def stages_figure(evaluations: Mapping[str, Evaluation], metric: Metric) -> Plot
 
 
 def metrics_with_cutoff(record: Record) -> list[Metric]:
-    """Return the first metric with a cut-off of each name, in the order of the last metrics of these names."""
+    """Return the first metric with a cutoff of each name, in the order of the last metrics of these names."""
     metric_by_name: dict[str, Metric] = {}
     for metric in reversed(record.metrics):
         if metric.k is not None:

@@ -106,7 +106,7 @@ def format_partial_match(ranks: Sequence[int]) -> str:
 
 
 def format_standing(leaked: Result, first_relevant_below: Result | None) -> str:
-    """Return above which relevant result something forbidden stands, and where it comes from, if that is known."""
+    """Return above which relevant result a forbidden document ranks, and its source, if known."""
     standing = "with no relevant result below it"
     if first_relevant_below is not None:
         standing = f"above {first_relevant_below.label} at rank {first_relevant_below.rank}"
@@ -235,20 +235,23 @@ def format_sources(first_stages: Sequence[str]) -> str:
 
 # The rule by which sources are found where the inputs of stages are not recorded.
 ASSUMED_SOURCES = (
-    "first-stage retrievers are assumed: the first stage, and each whose missing documents return later from an "
-    "earlier stage; "
-    "losses(metric, sources=[...]) overrides this"
+    "first-stage retrievers are inferred: the first stage, and each stage whose missing documents reappear later from "
+    "an earlier stage; losses(metric, sources=[...]) overrides this"
 )
 
 
 def format_chance(chance: Chance) -> str:
-    """Return whether a mean is better than that of the same rankings dealt to other queries."""
+    """Return whether a mean is better than that of the same rankings assigned to the queries at random."""
     mean = f"{chance.metric} {numbers.format_value(chance.mean)}"
-    dealt = f"{numbers.format_value(chance.chance_mean)}, that of the same rankings dealt to other queries at random"
-    figures = f"p {numbers.format_p_value(chance.p)}, {numbers.format_query_count(chance.n)}"
+    p_value = numbers.format_p_value(chance.p)
+    equals = "" if p_value.startswith("<") else "= "
+    chance_level = (
+        f"chance ({numbers.format_value(chance.chance_mean)} with the same rankings assigned to the queries at random; "
+        f"p {equals}{p_value}, {numbers.format_query_count(chance.n)})"
+    )
     if chance.is_better:
-        return f"{mean} is better than {dealt} ({figures})"
-    return f"{mean} is not better than {dealt} ({figures}); the system may ignore the query"
+        return f"{mean} is better than {chance_level}"
+    return f"{mean} is not significantly better than {chance_level}; the system may ignore the query"
 
 
 def format_ceiling_head(metric: str) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Scores
 
 
-# The number of results shown for a metric without a cut-off.
+# The number of results shown for a metric without a cutoff.
 DEFAULT_N_RESULTS = 10
 
 
@@ -45,12 +45,12 @@ class ExplainedQuery:
     Attributes:
         query: The query.
         findings: One per relevant document, best grade first.
-        failures: One per needed document or group that is missing; for a group, the nearest miss.
+        failures: One per relevant document or group that is missing; for a group, the nearest miss.
         n_needed: How many relevant documents, or groups, are needed.
         n_found: How many of them were found.
         ranking: What was retrieved, as given.
         query_position: The position of the query among the judged ones.
-        k: The cut-off of the metric in items; None if it has none.
+        k: The cutoff of the metric in items; None if it has none.
     """
 
     query: QueryId
@@ -83,7 +83,7 @@ class FallbackTexts(Mapping[Any, str]):
 
 
 class Explainer:
-    """Explains the queries of an evaluation for one metric, or at the largest cut-off of all.
+    """Explains the queries of an evaluation for one metric, or at the largest cutoff of all.
 
     Attributes:
         names: The names of the metrics whose values are shown.
@@ -93,7 +93,7 @@ class Explainer:
     def __init__(
         self, scores: Scores, metric: str | Metric | None = None, corpus: Mapping[Any, str] | None = None
     ) -> None:
-        """Prepare the explanation of scores for a metric; None takes the largest cut-off of all metrics."""
+        """Prepare the explanation of scores for a metric; None takes the largest cutoff of all metrics."""
         origin = scores.require_origin("explained")
         self.scores = scores
         self.rankings = scores.rankings("explained")
@@ -222,7 +222,7 @@ class Explainer:
         return matching_items
 
     def results(self, explained: ExplainedQuery, k: int | None = None) -> tuple[Result, ...]:
-        """Return the first `k` results of a query; None takes the metric's cut-off."""
+        """Return the first `k` results of a query; None takes the metric's cutoff."""
         if k is None:
             k = DEFAULT_N_RESULTS if explained.k is None else explained.k
         results = self._judged_results.first(explained.query_position, explained.ranking, max(k, 1), self._texts)
@@ -271,6 +271,6 @@ def target_of_metric(metric: Metric) -> ExplanationTarget:
 
 
 def _target_of_all_metrics(scores: Scores) -> ExplanationTarget:
-    """Return the target without a metric: every document of a grade above 0, down to the largest cut-off."""
+    """Return the target without a metric: every document of a grade above 0, down to the largest cutoff."""
     cutoffs = [metric.k for metric in scores.metrics if metric.k is not None]
     return ExplanationTarget(cutoffs=tuple(dict.fromkeys(cutoffs)))

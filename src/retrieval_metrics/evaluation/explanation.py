@@ -33,7 +33,7 @@ from retrieval_metrics.evaluation.summary_wording import depth_notes
 from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports.display_text import format_one_line, shorten
-from retrieval_metrics.reports.numbers import format_count, format_query_count
+from retrieval_metrics.reports.numbers import format_count
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ class Explanation(Printed):
         query: The query.
         values: The values of its metrics, or of the metric that was asked for.
         findings: One per relevant document, best grade first.
-        failures: One per needed document or group that is missing; for a group of alternatives, the nearest miss.
-        n_relevant: How many relevant documents, or groups, are needed.
+        failures: One per relevant document or group that is missing; for a group of alternatives, the nearest miss.
+        n_relevant: How many documents, or groups, are relevant.
         n_found: How many of them were found; if the cutoff is full, some are neither found nor missing.
-        results: What was retrieved, down to the cut-off: rank, id, text, and its judgment.
+        results: What was retrieved, down to the cutoff: rank, id, text, and its judgment.
         text: The text of the query; empty if it is unknown.
     """
 
@@ -97,7 +97,7 @@ class Explanation(Printed):
         return self.n_relevant - self.n_found - len(self.failures)
 
     def standing_note(self, leaked: Result) -> str:
-        """Return above which relevant result something forbidden stands, and where it comes from, if that is known."""
+        """Return above which relevant result a forbidden document ranks, and its source, if known."""
         return format_standing(leaked, self._find_relevant_below(leaked.rank))
 
     def _find_relevant_below(self, rank: int) -> Result | None:
@@ -192,12 +192,12 @@ class Worst(Printed, Sequence[Explanation]):
         metric: The metric.
         explanations: The worst queries, explained, worst first.
         n: The number of queries for which the metric is defined.
-        failures: How many needed documents (or groups) are missing over all these queries, by reason, most frequent
+        failures: How many relevant documents (or groups) are missing over all these queries, by reason, most frequent
             first.
-        n_relevant: How many are needed over all these queries.
-        n_found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
-        unit: What is needed: a document, a passage where quotes, texts or spans are judged, or of groups a fact.
-        losses: The same failures by the stage that lost what was needed, if the run tells its stages.
+        n_relevant: How many are relevant over all these queries.
+        n_found: How many of them were found; if the cutoff leaves no room, some are neither found nor missing.
+        unit: What is counted: a document, a passage where quotes, texts or spans are judged, or of groups a fact.
+        losses: The same failures by the stage that lost the document, if the run records its stages.
         longest_ranking: The number of results of the longest ranking.
         n_imperfect: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """
@@ -329,7 +329,7 @@ class Worst(Printed, Sequence[Explanation]):
         return failures_figure(self.failures, f"failures: {self.metric}")
 
     def __repr__(self) -> str:
-        return f"<Worst of {format_query_count(self.n)} in {self.metric}: {self.summary}>"
+        return f"<Worst by {self.metric}: {self.summary}>"
 
 
 # The columns of a relevant document, and of a forbidden result, in a data frame.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import QueryId
+    from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -24,6 +25,7 @@ class HiddenCalls:
         n_queries: The number of such queries.
         n_with_calls: The number of queries whose calls are known.
         first_query: The first such query.
+        query_texts: The texts of the queries that are known.
     """
 
     metric: Metric
@@ -31,9 +33,12 @@ class HiddenCalls:
     n_queries: int
     n_with_calls: int
     first_query: QueryId
+    query_texts: QueryTexts = field(default_factory=dict)
 
 
-def find_hidden_calls(metrics: Iterable[Metric], run: object) -> HiddenCalls | None:
+def find_hidden_calls(
+    metrics: Iterable[Metric], run: object, query_texts: QueryTexts | None = None
+) -> HiddenCalls | None:
     """Return the queries in which one call fills a cutoff, so that a metric cannot see the later calls."""
     calls_by_query: Mapping[QueryId, Sequence[int]] = run.calls if isinstance(run, RetrievedRun) else {}
     for metric in metrics:
@@ -41,7 +46,7 @@ def find_hidden_calls(metrics: Iterable[Metric], run: object) -> HiddenCalls | N
             continue
         queries = [query for query, calls in calls_by_query.items() if _hides_calls(calls, metric.k)]
         if queries:
-            return HiddenCalls(metric, metric.k, len(queries), len(calls_by_query), queries[0])
+            return HiddenCalls(metric, metric.k, len(queries), len(calls_by_query), queries[0], query_texts or {})
     return None
 
 

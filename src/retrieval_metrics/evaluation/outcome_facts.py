@@ -26,7 +26,7 @@ class OutcomeFacts:
     Attributes:
         kind: The outcome.
         k: How many items of its query count; None for all.
-        budget: The budget that they fit into, if the cut-off is one.
+        budget: The budget that they fit into, if the cutoff is one.
         n_tied: For a lost tie, the number of documents with its score, itself included.
         first_tied_rank: For a lost tie, the first rank of these documents.
         n_duplicates_above: How many repeated documents are above it.

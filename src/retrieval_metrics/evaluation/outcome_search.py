@@ -185,8 +185,8 @@ class OutcomeSearch:
         """
         qrels, kind = self.judged.qrels, outcomes.kind
         rows_by_query = self._rows_by_query(outcomes, np.flatnonzero(is_absent | is_late))
-        # How far a document is below its cut-off if repeats are not counted. Without at least as many further parts
-        # above it, the document would still be below the cut-off.
+        # How far a document is below its cutoff if repeats are not counted. Without at least as many further parts
+        # above it, the document would still be below the cutoff.
         excess = outcomes.rank - outcomes.n_duplicates_above - outcomes.cutoffs.k[outcomes.query]
         rows_by_respelled: dict[DocumentId, list[int]] = {}
         for query, ranking in self.rankings.iterate(rows_by_query):

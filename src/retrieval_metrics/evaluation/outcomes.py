@@ -1,4 +1,4 @@
-"""Records of the outcomes of relevant documents, and of the cut-offs down to which queries are checked."""
+"""Records of the outcomes of relevant documents, and of the cutoffs down to which queries are checked."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OUTCOME_KINDS: tuple[Outcome, ...] = (*FAILURES, "found", "alternative_found", "
 
 CODE_BY_OUTCOME: dict[Outcome, int] = {kind: code for code, kind in enumerate(OUTCOME_KINDS)}
 
-# The cut-off of a metric that reads whole rankings.
+# The cutoff of a metric that reads whole rankings.
 WHOLE_RANKING = np.iinfo(np.int64).max
 
 
@@ -68,7 +68,7 @@ class Finding:
 
     @property
     def is_failure(self) -> bool:
-        """Whether the document was needed and is missing."""
+        """Whether the document is relevant and missing."""
         return self.kind in FAILURES
 
     @property
@@ -82,11 +82,11 @@ class ExplanationTarget:
     """What to check for every query: which documents are relevant, down to which rank, and whether one suffices.
 
     Attributes:
-        cutoffs: The cut-offs, in items or as budgets; for each query, the one that keeps most of its ranking counts.
+        cutoffs: The cutoffs, in items or as budgets; for each query, the one that keeps most of its ranking counts.
             If empty, whole rankings count.
         rel: The threshold of relevance; None counts every grade above 0.
         one_suffices: Whether a single relevant document is all that is needed.
-        cuts_at_n_needed: Whether the cut-off is the number of documents or groups that each query needs, as in
+        cuts_at_n_needed: Whether the cutoff is the number of documents or groups that each query needs, as in
             R-precision.
     """
 
@@ -100,11 +100,11 @@ class QueryCutoffs:
     """How many items of each query count.
 
     Attributes:
-        k: Shape (queries,), the number of items; `WHOLE_RANKING` without a cut-off.
+        k: Shape (queries,), the number of items; `WHOLE_RANKING` without a cutoff.
     """
 
     def __init__(self, judged: JudgedRun, target: ExplanationTarget, positions: IntArray) -> None:
-        """Choose the cut-off that keeps most of its ranking for each query at the positions."""
+        """Choose the cutoff that keeps most of its ranking for each query at the positions."""
         self._cutoffs = target.cutoffs
         self._chosen = np.zeros(len(positions), dtype=np.int64)
         self.k: IntArray = np.full(len(positions), WHOLE_RANKING)
@@ -119,7 +119,7 @@ class QueryCutoffs:
         return None if k == WHOLE_RANKING else k
 
     def find_budget(self, query_index: int) -> Budget | None:
-        """Return the budget that the items of a query fit into, if its cut-off is one."""
+        """Return the budget that the items of a query fit into, if its cutoff is one."""
         if not self._cutoffs:
             return None
         cutoff = self._cutoffs[int(self._chosen[query_index])]
@@ -127,16 +127,16 @@ class QueryCutoffs:
 
     @cached_property
     def in_calls(self) -> BoolArray:
-        """Which cut-offs are a number of an agent's calls, shape (queries,)."""
+        """Which cutoffs are a number of an agent's calls, shape (queries,)."""
         return self._select_by_query([_is_call_budget(cutoff) for cutoff in self._cutoffs])
 
     @cached_property
     def in_text(self) -> BoolArray:
-        """Which cut-offs are a budget of text, shape (queries,)."""
+        """Which cutoffs are a budget of text, shape (queries,)."""
         return self._select_by_query([_is_text_budget(cutoff) for cutoff in self._cutoffs])
 
     def _select_by_query(self, by_cutoff: list[bool]) -> BoolArray:
-        """Return for each query the value of its cut-off; False without a cut-off."""
+        """Return for each query the value of its cutoff; False without a cutoff."""
         if not by_cutoff:
             by_cutoff = [False]
         by_query: BoolArray = np.array(by_cutoff)[self._chosen]

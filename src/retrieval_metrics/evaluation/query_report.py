@@ -53,7 +53,7 @@ class ReportOptions:
         queries: Query texts by query id.
         corpus: Document texts by document id, for rankings without texts.
         labels: The slice of each query, by query id.
-        k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
+        k: How many results of each query; None takes the largest cutoff of the metrics, and at least 10.
         length: The number of characters shown of a text; None shows whole texts as long as the page stays small.
         show_progress: Whether to show a progress bar.
     """

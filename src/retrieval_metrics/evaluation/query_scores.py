@@ -22,7 +22,7 @@ class QueryScore(NamedTuple):
 
     Attributes:
         value: The value; NaN if the metric is undefined.
-        relevant_ranks: The ranks of relevant documents, also beyond the cut-off; a repeated document has only its first
+        relevant_ranks: The ranks of relevant documents, also beyond the cutoff; a repeated document has only its first
             rank.
         n_relevant: How many relevant documents, or groups, there are.
         n_retrieved: How many documents were retrieved, repeats included.

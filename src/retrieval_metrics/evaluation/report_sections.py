@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Scores
 
 
-# The number of results whose judgments are counted if no metric has a cut-off.
+# The number of results whose judgments are counted if no metric has a cutoff.
 DEFAULT_JUDGED_DEPTH = 10
 
 # From this judged share on, the unjudged share would be printed as 0%.
@@ -34,7 +34,7 @@ _NEARLY_ALL = 0.9995
 
 
 def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> str:
-    """Return the chart of a metric over its cut-off; empty if it has none or a run is unknown."""
+    """Return the chart of a metric over its cutoff; empty if it has none or a run is unknown."""
     has_unknown_run = any(scores.origin is None for scores in systems.values())
     if has_unknown_run or not metric.definition.takes_cutoff:
         return ""

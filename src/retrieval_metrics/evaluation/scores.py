@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, 
 
 import numpy as np
 
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.evaluation.by_metric import ByMetric, ByQuery
 from retrieval_metrics.evaluation.counts import find_failed_queries, merge_counts
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
@@ -300,7 +301,7 @@ class Scores:
         self.require_origin("looked into")
         if query not in self._position_by_query:
             examples = ", ".join(map(repr, self.queries[:3]))
-            raise KeyError(f"query {query!r} was not evaluated; the evaluated queries begin with {examples}")
+            raise UnknownKeyError(f"query {query!r} was not evaluated; the evaluated queries begin with {examples}")
         return self._position_by_query[query]
 
     @property

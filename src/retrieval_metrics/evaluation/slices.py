@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.summary import LEVEL, summarize
 from retrieval_metrics.reports import numbers
@@ -46,7 +47,7 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
 
     def __getitem__(self, label: Any) -> T_co:
         if label not in self._evaluations:
-            raise KeyError(
+            raise UnknownKeyError(
                 f"no slice has the label {label!r}; the labels are {', '.join(map(repr, self._evaluations))}"
             )
         return self._evaluations[label]

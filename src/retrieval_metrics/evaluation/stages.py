@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.optional_packages import import_optional
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.evaluation_wording import (
@@ -68,7 +69,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
     Printed, it is the last evaluation and a table of all, with the most that a perfect reranker could make of what each
     stage holds. `compare(stages)` tests what the stages change. A question that did not reach a stage is left out of
     its evaluation, and `n` is then smaller; a question that failed has retrieved nothing in any. It is empty if the run
-    does not tell its stages.
+    does not record its stages.
 
     Attributes:
         unreached: The stages that no question reached; they have no evaluation.
@@ -92,7 +93,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self._stages:
-            raise KeyError(f"no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
+            raise UnknownKeyError(f"no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
         if name not in self._evaluations:
             is_last = name == list(self._stages)[-1]
             self._evaluations[name] = self.last if is_last else self._evaluate(self._stages[name])
@@ -106,9 +107,9 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
     @property
     def first_stage(self) -> tuple[str, ...]:
-        """The stages that search for themselves, and so do not lose what only another stage found.
+        """The first-stage retrievers, which do not lose what only another stage found.
 
-        LangChain, LlamaIndex and Haystack record which stages are given documents; those are no sources, whatever they
+        LangChain, LlamaIndex and Haystack record which stages are given documents; those are not sources, whatever they
         add. `rm.RetrievedRun(run, stages=..., sources=[...])` states the sources of your own function. Without either,
         the first stage is one, and any other that holds something new while later stages hold what it lacks: these got
         it from elsewhere.
@@ -145,28 +146,28 @@ class Stages(Printed, Mapping[str, Evaluation]):
         return Evaluation(replace(scores, clusters=clusters))
 
     def losses(self, metric: str | Metric, *, sources: Collection[str] | None = None) -> Evaluation:
-        """Return how much of what each question needs was found, and how much each stage lost, as an evaluation.
+        """Return the share of the relevant documents found, and the share that each stage lost, as an evaluation.
 
         It has intervals, is compared, reported, gated and saved as any other: `rm.compare({"before": a.stages.losses(
-        "recall@5"), "after": b.stages.losses("recall@5")})` says whether a stage loses less. The columns of a question
+        "recall@5"), "after": b.stages.losses("recall@5")})` tests whether a stage loses less. The columns of a question
         sum to 1:
 
-        * `found`: recall at the cut-off; for metrics that one document suffices for, such as hit_rate, 1 or 0.
-        * `cutoff_full`: more is needed than the cut-off has room for.
+        * `found`: recall at the cutoff; for metrics that one document suffices for, such as hit_rate, 1 or 0.
+        * `cutoff_full`: more documents are relevant than fit in the cutoff.
         * `not_retrieved`: no stage held it.
-        * `dropped:NAME`: the last stage that held it stands before NAME.
-        * `below_cutoff:NAME`: it came back beyond the cut-off; the last stage that had it within stands before NAME.
+        * `dropped:NAME`: the last stage that held it is the one before NAME.
+        * `below_cutoff:NAME`: it is below the cutoff; the last stage that had it within is the one before NAME.
 
-        NAME is the next stage that is no source, because retrievers side by side lose nothing; if there is none, or no
-        stage had the document within the cut-off, it is the last stage. Of a group of alternatives, the nearest miss
+        NAME is the next stage that is not a source, because parallel retrievers lose nothing; if there is none, or no
+        stage had the document within the cutoff, it is the last stage. Of a group of alternatives, the nearest miss
         counts. A column that is possible stays, also if it is 0 for all questions.
 
         Args:
-            metric: A metric whose cut-off and threshold of relevance count, such as `"recall@5"`.
-            sources: The stages that search for themselves, `["bm25", "dense"]`, if `first_stage` is wrong.
+            metric: A metric whose cutoff and threshold of relevance count, such as `"recall@5"`.
+            sources: The first-stage retrievers, `["bm25", "dense"]`, if `first_stage` is wrong.
 
         Raises:
-            ValueError: If the run does not tell its stages, or the metric or a source is unknown.
+            ValueError: If the run does not record its stages, or the metric or a source is unknown.
 
         Example:
             >>> import retrieval_metrics as rm
@@ -287,10 +288,12 @@ class Stages(Printed, Mapping[str, Evaluation]):
         return notes
 
     def _tables(self) -> list[Table]:
-        return [*self.last.tables, self.table()] if self else []
+        if not self:
+            return [Table((), (), [NO_STAGES])]
+        return [*self.last.tables, self.table()]
 
     def __repr__(self) -> str:
-        return f"<Stages: {', '.join(self)}>"
+        return f"<Stages: {', '.join(self) or 'none'}>"
 
 
 def _is_lost_whole(scores: Scores, metric: Metric) -> FloatArray | None:

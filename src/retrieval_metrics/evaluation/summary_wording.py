@@ -30,7 +30,7 @@ MIN_CLUSTERS = 20
 
 DUPLICATE_TREATMENTS = {
     "ignore": "not credited",
-    "count": "counted as hits again",
+    "count": "credited again",
     "error": "refused",
 }
 
@@ -105,7 +105,7 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
         "no_relevant": f" without relevant documents{no_relevant_treatment}",
         "ties": " in which a judged document is tied on score",
         "duplicates": f", {DUPLICATE_TREATMENTS[rules.duplicates]}",
-        "near_misses": " retrieved under nearly their IDs, counted as not found",
+        "near_misses": " retrieved under a slightly different ID, counted as not found",
         "excluded": " excluded from the rankings before scoring (exclude=)",
         "unlocated": " with unknown source position, not matched against spans",
         "invalid_offsets": " whose offsets contradict their text or source; offsets ignored",
@@ -234,9 +234,9 @@ def metric_notes(metrics: Sequence[Metric]) -> list[str]:
     if lower_is_better:
         others = [str(metric) for metric in metrics if metric.definition.higher_is_better]
         if len(lower_is_better) >= MANY_LOWER_IS_BETTER and len(others) == 1:
-            notes.append(f"lower is better in all but {others[0]}")
+            notes.append(f"lower is better for all metrics except {others[0]}")
         else:
-            notes.append(f"lower is better in {', '.join(lower_is_better)}")
+            notes.append(f"lower is better for {', '.join(lower_is_better)}")
     if unbounded:
         notes.append(
             f"no bounds given for {', '.join(unbounded)}: the observed range is used, so a rare larger value could "

@@ -81,7 +81,7 @@ class Threshold(SavedFields):
         level: With which confidence.
         metric: The metric that shows what it costs.
         n_unanswerable: How many questions without an answer there are.
-        effective_n: How many independent ones they are worth, if they are clustered.
+        effective_n: Their effective sample size, if they are clustered.
         min_n: How many are needed if none of them gets an answer.
         false_answers: How many of them get an answer above the score.
         false_answer_bound: The upper end of the share of new ones that will; without a score, the least that these can
@@ -190,7 +190,12 @@ class Threshold(SavedFields):
         return f"{round(point.answered * self.n_answerable)} of {self.n_answerable}"
 
     def __repr__(self) -> str:
-        return f"<Threshold: {self.conclusion}>"
+        false_answers = f"{self.false_answers} of {self.n_unanswerable} false answers"
+        if self.score is None:
+            return f"<Threshold: none guarantees at most {100 * self.max_false_answers:g}% false answers>"
+        if isinf(self.score):
+            return f"<Threshold: none needed, {false_answers}>"
+        return f"<Threshold: {format_score(self.score)}, {false_answers}>"
 
 
 def threshold(
@@ -206,7 +211,7 @@ def threshold(
 ) -> Threshold:
     """Return the score above which results stay, so that few new questions without an answer get one.
 
-    A question has no answer if nothing has a grade above 0. Of the best score of each, cut-offs are tried from the
+    A question has no answer if nothing has a grade above 0. Of the best score of each, cutoffs are tried from the
     strictest down, until the exact binomial bound of the share that exceeds it is first above `max_false_answers`.
     Whatever the distribution of the scores, ties included, the share among new questions like these is then above
     `max_false_answers` with a probability of at most 1 - `level`; for clustered questions this holds approximately.
@@ -224,7 +229,7 @@ def threshold(
         documents: The documents that chunks were cut from, as in `evaluate`.
 
     Returns:
-        The threshold; print, plot, apply or save it. It says if no threshold is worth it, or too few questions are
+        The threshold; print, plot, apply or save it. It says if no threshold is worthwhile, or too few questions are
         there to promise anything.
 
     Raises:

@@ -26,14 +26,14 @@ MIN_TRUNCATED_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class UnequalDepth:
-    """A system whose rankings are cut above a cut-off that another reaches.
+    """A system whose rankings are cut above a cutoff that another reaches.
 
     Attributes:
         shallow: The system that is cut.
         deepest: The system with the longest ranking.
         shallow_depth: The length of the longest ranking of `shallow`.
         deepest_depth: The length of the longest ranking of `deepest`.
-        cutoffs: The cut-offs that `deepest` reaches and `shallow` does not, by metric.
+        cutoffs: The cutoffs that `deepest` reaches and `shallow` does not, by metric.
     """
 
     shallow: str
@@ -44,13 +44,13 @@ class UnequalDepth:
 
 
 def describe_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric]) -> str:
-    """Describe in a sentence which system is cut above a cut-off that others reach; empty if none is."""
+    """Describe in a sentence which system is cut above a cutoff that others reach; empty if none is."""
     unequal_depth = find_unequal_depth(scores_by_system, metrics)
     return "" if unequal_depth is None else wording.format_unequal_depth(unequal_depth)
 
 
 def find_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric]) -> UnequalDepth | None:
-    """Return the system that is cut above most cut-offs which another reaches; None if there is none."""
+    """Return the system that is cut above most cutoffs which another reaches; None if there is none."""
     n_retrieved_by_system = {}
     depths = {}
     for system, scores in scores_by_system.items():
@@ -83,7 +83,7 @@ def _is_truncated(n_retrieved: IntArray, depth: int) -> bool:
 
 
 def _find_unreached_cutoffs(metrics: Sequence[Metric], deepest_depth: int, min_depth: float) -> dict[str, int]:
-    """Return the cut-offs of the metrics that are at least `min_depth`, counted no deeper than the deepest ranking."""
+    """Return the cutoffs of the metrics that are at least `min_depth`, counted no deeper than the deepest ranking."""
     cutoffs = {}
     for metric in metrics:
         if isinstance(metric.k, int) and min(metric.k, deepest_depth) >= min_depth:

@@ -34,7 +34,7 @@ class UnequalText:
     """The first k results of two systems, which hold unequal amounts of text.
 
     Attributes:
-        k: The cut-off.
+        k: The cutoff.
         shortest: The system whose results hold the least text.
         longest: The system whose results hold the most.
         shortest_length: The mean number of characters of the first k results of `shortest`.

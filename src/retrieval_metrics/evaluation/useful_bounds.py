@@ -20,9 +20,7 @@ def require_useful_bound(option: str, metric: str | Metric, bound: float) -> Non
     low, high = parsed_metric.definition.bounds
     is_ceiling = option == "at_most"
     if not is_ceiling and not parsed_metric.definition.higher_is_better:
-        raise ValueError(
-            f"lower is better in {parsed_metric}, so a floor says nothing of it; bound it: at_most={{...}}"
-        )
+        raise ValueError(f"lower is better for {parsed_metric}, so a floor has no effect; bound it: at_most={{...}}")
     if low <= bound <= high:
         return
     is_above = bound > high

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 QUOTE = '"'
 DOUBLED_QUOTE_HINT = 'a quote inside a value is written twice, in a value that is quoted: "a ""quoted"" word"'
 # The error about text with the line ends of classic Mac OS.
-LONE_CARRIAGE_RETURN = r"a carriage return stands alone; lines end with a line feed: tr '\r' '\n' < FILE > NEW_FILE"
+LONE_CARRIAGE_RETURN = r"lone carriage return; lines end with a line feed: tr '\r' '\n' < FILE > NEW_FILE"
 
 
 def require_closed_quotes(text: bytes, separator: str, name: str) -> None:
@@ -42,7 +42,7 @@ def require_closed_quotes(text: bytes, separator: str, name: str) -> None:
             _refuse_early_close(text, int(opening[pair]), int(closing[pair]), name)
     if len(stray):
         raise ValueError(
-            f"{_locate_line(text, int(stray[0]), name)}: a quote stands inside a value; {DOUBLED_QUOTE_HINT}"
+            f"{_locate_line(text, int(stray[0]), name)}: a quotation mark inside a value; {DOUBLED_QUOTE_HINT}"
         )
     if len(quotes) % 2:
         unclosed = int(opening[-1])

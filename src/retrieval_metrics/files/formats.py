@@ -114,7 +114,7 @@ def _detect_by_content(source: Reader) -> str:
     require_no_utf16_mark(start, source.name)
     lines = [line for line in start.splitlines() if line.strip()]
     if not lines:
-        hint = ", or begins with very many blank lines; pass format=" if start else ""
+        hint = ", or begins with many blank lines; pass format=" if start else ""
         raise ValueError(f"{source.name} is empty{hint}")
     require_no_zero_byte(lines[0], source.name)
     first_line = lines[0].strip()

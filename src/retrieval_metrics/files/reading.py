@@ -181,7 +181,7 @@ def _read_json_qrels(content: dict[str, Any], name: str, allow: frozenset[str]) 
 
 def _require_no_blanks(text_id: Any, role: str, name: str) -> None:
     if isinstance(text_id, str) and text_id != text_id.strip():
-        raise ValueError(f"{name}: the {role}, {text_id!r}, begins or ends with a blank (allow='blanks' keeps it)")
+        raise ValueError(f"{name}: the {role}, {text_id!r}, begins or ends with whitespace (allow='blanks' keeps it)")
 
 
 def read_run(

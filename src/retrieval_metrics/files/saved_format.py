@@ -81,7 +81,7 @@ class SavedFile:
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
             if isinstance(error, ValueError) and str(error).startswith(self.name):
                 raise
-            problem = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+            problem = f"there is no {error}" if type(error) is KeyError else str(error)
             raise ValueError(f"{self.name} is damaged at {where}: {problem}") from error
 
 

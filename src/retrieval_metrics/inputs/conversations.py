@@ -20,11 +20,11 @@ def read_messages(conversation: Any, where: str) -> tuple[dict[str, str], ...]:
         ({'role': 'user', 'content': 'Who may open the vault?'},)
     """
     if not isinstance(conversation, (list, tuple)):
-        raise TypeError(f"what was said before {where} must be a list of messages, got {conversation!r}")
+        raise TypeError(f"the conversation before {where} must be a list of messages, got {conversation!r}")
     for message in conversation:
         if not isinstance(message, Mapping) or not all(isinstance(text, str) for text in message.values()):
             raise TypeError(
-                f"what was said before {where} must be messages such as {{'role': 'user', 'content': '...'}}, got "
+                f"the conversation before {where} must be messages such as {{'role': 'user', 'content': '...'}}, got "
                 f"{message!r}"
             )
         if message.keys() != MESSAGE_KEYS or message["role"] not in ROLES:

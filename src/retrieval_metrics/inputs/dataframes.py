@@ -151,7 +151,7 @@ class LongTable:
             if has_blanks.any():
                 self._refuse(
                     has_blanks,
-                    f"has a {role} that begins or ends with a blank, in column {column.name!r} "
+                    f"has a {role} that begins or ends with whitespace, in column {column.name!r} "
                     "(allow='blanks' keeps it)",
                 )
         if role == "document" and column.name.strip().lower() in RELEVANT_COLUMNS:

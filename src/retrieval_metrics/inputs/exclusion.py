@@ -65,7 +65,7 @@ class Exclusion:
                 f"{type(exclude).__name__}"
             )
         if not exclude:
-            raise ValueError("exclude is empty; leave it out if no document is to be left out")
+            raise ValueError("exclude is empty; omit it to exclude no documents")
         ids_by_query: dict[Any, frozenset[Any]] = {}
         for query, ids in exclude.items():
             if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Collection):
@@ -109,7 +109,7 @@ class Exclusion:
             TypeError: If the run is a view of an agent's searches, or a ranking has a wrong shape.
         """
         if isinstance(run, SearchHistory):
-            raise TypeError("exclude= leaves documents out of the run of a retriever, not of the searches of an agent")
+            raise TypeError("exclude= applies to the run of a retriever, not to the searches of an agent")
         if isinstance(run, Run):
             return self._remove_from_columns(run, qrels)
         n_excluded = np.zeros(len(qrels), dtype=np.int64)

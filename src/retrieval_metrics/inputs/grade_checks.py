@@ -72,7 +72,7 @@ def _text_grade_hint(grade: str) -> str:
     try:
         float(grade)
     except ValueError:
-        return "; above 0 is relevant, 0 is not, and below 0 must not come back"
+        return "; above 0 is relevant, 0 is not, and below 0 is forbidden"
     return f"; convert it, as float({grade!r})"
 
 

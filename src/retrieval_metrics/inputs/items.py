@@ -24,7 +24,7 @@ class Retrieved:
         end: Offset after its last character; optional if there are a `text` and a `start`.
         score: The retriever's score. It is not used: rankings of Retrieved are in list order.
         metadata: Anything else, by name; copied, and ignored by the hash.
-        tokens: How many tokens it has, for cut-offs such as `recall@800tokens`.
+        tokens: How many tokens it has, for cutoffs such as `recall@800tokens`.
         offsets_unverified: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a
             section, a page or an earlier form of the text, so they count only where the text of the source, or the
             quote beside a span, confirms them.
@@ -215,12 +215,12 @@ class Metadata(Piece):
     """Properties that a retrieved item must have, such as the page of a file, a section or a product.
 
     An item must have all of them. `source` is compared with the source of the item, or else with its metadata; all
-    other names are looked up in the metadata. `~Metadata(tenant="acme")` stands for every item that lacks one of the
+    other names are looked up in the metadata. `~Metadata(tenant="acme")` matches every item that lacks one of the
     properties: the items of any other tenant, and those without a tenant.
 
     Attributes:
         values: Names and values, sorted by name.
-        negated: Whether it stands for the items that lack one of the properties.
+        negated: Whether it matches the items that lack one of the properties.
 
     Example:
         >>> import retrieval_metrics as rm

@@ -217,7 +217,7 @@ def add_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
         {'d1': 1.0, 'd7': -1.0}
     """
     if isinstance(forbidden, (str, bytes, Mapping, Piece)) or not isinstance(forbidden, Iterable):
-        raise TypeError(f"{where}: {FORBIDDEN_KEY!r} must be a list of what must not come back, got {forbidden!r}")
+        raise TypeError(f"{where}: {FORBIDDEN_KEY!r} must be a list of forbidden documents, got {forbidden!r}")
     forbidden_documents = decode_judgments(list(forbidden), where)
     has_grades = isinstance(forbidden_documents, Mapping)
     if has_grades or any(isinstance(document, NESTED_TYPES) for document in forbidden_documents):

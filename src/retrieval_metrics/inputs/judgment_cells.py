@@ -114,9 +114,7 @@ def _read_literal(text: str, where: str) -> Any:
         try:
             value = literal_eval(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-            raise ValueError(
-                f"{where}: {text!r} is no list that can be read; write it with json.dumps(list)"
-            ) from error
+            raise ValueError(f"{where}: {text!r} is not a readable list; write it with json.dumps(list)") from error
     if isinstance(value, str):  # a text in parentheses
         value = [value]
     return _with_text_ids(value, where)

@@ -85,7 +85,7 @@ class Qrels:
             TypeError: If it is not a mapping, an id is neither str nor int, judgments are a bare string, pairs of
                 ids and grades, or rows, flat and nested judgments are mixed, or a grade is not a number.
             ValueError: If there are no queries, a group is empty, a grade is NaN, infinite or beyond 2**53, or an id is
-                empty or blank, begins or ends with a blank, holds a control character or a list that was written as
+                empty or blank, begins or ends with whitespace, holds a control character or a list that was written as
                 text.
         """
         if isinstance(qrels, (Questions, Qrels)):

@@ -70,7 +70,7 @@ def read_question_dataset(
         questions_class: The class of the questions to return.
         dataset: Questions, rows, a mapping of query texts to judgments, or an object with `queries` and
             `relevant_docs`.
-        separator: What stands between the ids of a cell of text; see `read_cells`.
+        separator: What separates the ids in a cell of text; see `read_cells`.
 
     Raises:
         TypeError: If it is anything else.
@@ -97,8 +97,8 @@ def read_question_dataset(
         return _make_questions(questions_class, {text: text for text in dataset}, dataset, {})
     if any(callable(getattr(dataset, name, None)) for name in RETRIEVING_METHODS):  # some of them are iterable
         raise TypeError(
-            f"a dataset of questions was expected, got {type(dataset).__name__}, which retrieves: are two "
-            "arguments exchanged?"
+            f"a dataset of questions was expected, got {type(dataset).__name__}, which is a retriever: "
+            "check the order of the arguments"
         )
     if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
         return _read_rows(questions_class, dataset, separator)
@@ -210,7 +210,7 @@ def _make_questions(
 ) -> QuestionsT:
     """Return questions, if every query has a text and judgments."""
     if not queries:
-        raise ValueError("the dataset is empty: there is no query to ask")
+        raise ValueError("the dataset is empty: it has no queries")
     for query, text in queries.items():
         if not isinstance(text, str):
             raise TypeError(f"the text of query {query!r} must be a str, got {text!r}")

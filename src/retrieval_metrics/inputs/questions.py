@@ -31,7 +31,7 @@ class Questions:
         changes: The changes since it was read, one sentence each.
         sources: The texts that spans refer to, or their digests; None if they were not kept.
         answers: The reference answer of each query, by query id, as far as it is known.
-        conversation: What was said before a query, by query id: messages such as
+        conversation: The conversation before a query, by query id: messages such as
             `{"role": "user", "content": "..."}`.
     """
 

@@ -69,9 +69,7 @@ def is_missing_id(item_id: Any) -> bool:
 
 def refuse_empty_id(query: QueryId) -> NoReturn:
     """Raise because a ranking holds an empty id."""
-    raise ValueError(
-        f"the ranking of query {query!r} holds an empty id, ''; give each document an id, or leave out what is none"
-    )
+    raise ValueError(f"the ranking of query {query!r} holds an empty id, ''; give each document an id, or remove it")
 
 
 def is_list_of_ids(element: Sequence[Any]) -> bool:

@@ -49,7 +49,7 @@ class RetrievedRun(dict[Any, Any]):
         seconds: How long the retriever took for each query, by query id; for several attempts, the last. Other queries
             under way at the same time (`workers`) slow it down, as they would in production.
         calls: For the searches of an agent: the number of the call that found each item of a ranking, by query id. It
-            is what cut-offs such as `recall@3calls` count; empty for a retriever.
+            is what cutoffs such as `recall@3calls` count; empty for a retriever.
         stages: The run after each stage of the retriever, by name and in order; the last one is this run. A question
             that did not reach a stage is not in its run. Empty if the stages are unknown.
         takes_documents: By stage whether it was given documents; one that was not is a source, which searches for

@@ -23,7 +23,7 @@ def warn_about_score_direction(rows: Iterable[tuple[Hashable, float, float]], so
     """Warn if the ranks at the beginning of a run speak against its scores."""
     note = score_direction_note(rows)
     if note:
-        warn(f"{source} is ordered by score, the largest first, as trec_eval does it; but {note}")
+        warn(f"{source} is ordered by score, the largest first, as in trec_eval; but {note}")
 
 
 def score_direction_note(rows: Iterable[tuple[Hashable, float, float]]) -> str:
@@ -34,7 +34,7 @@ def score_direction_note(rows: Iterable[tuple[Hashable, float, float]]) -> str:
 
     Example:
         >>> score_direction_note([("q", 1, 0.1), ("q", 2, 0.2), ("q", 3, 0.3)])
-        'the scores in it rise with the ranks: if they are distances, negate them'
+        'its scores increase with rank: if they are distances, negate them'
         >>> score_direction_note([("q", 1, 0.3), ("q", 2, 0.2), ("q", 3, 0.1)])
         ''
     """
@@ -48,13 +48,13 @@ def score_direction_note(rows: Iterable[tuple[Hashable, float, float]]) -> str:
     ranks, scores = zip(*chain.from_iterable(rankings), strict=True)
     # Ranks are whole numbers and scores seldom are, so the two columns are probably exchanged.
     if all(score.is_integer() for score in scores) and not all(rank.is_integer() for rank in ranks):
-        return "its ranks are no whole numbers and its scores are: if the columns are exchanged, put them right"
+        return "its ranks are not whole numbers but its scores are: if the columns are swapped, correct them"
     if _has_equal_ranks(rankings):
         return ""
     scores_in_rank_order = [[score for _, score in ranking] for ranking in rankings]
     chance = chance_of_increase(scores_in_rank_order)
     if chance is not None and chance < MAX_CHANCE_OF_RANKS:
-        return "the scores in it rise with the ranks: if they are distances, negate them"
+        return "its scores increase with rank: if they are distances, negate them"
     return ""
 
 

@@ -129,13 +129,13 @@ def require_separate_stages(stages: Mapping[Any, Any]) -> None:
     name_by_identity: dict[int, Any] = {}
     for name, ranking in stages.items():
         if not isinstance(name, str):
-            raise TypeError(f"steps are named by text, got {name!r}")
+            raise TypeError(f"stages are named by text, got {name!r}")
         if not isinstance(ranking, list | dict) or not ranking:
             continue
         first_name = name_by_identity.setdefault(id(ranking), name)
         if first_name != name:
             raise ValueError(
-                f"the steps {first_name!r} and {name!r} hold the same list, so a change by one shows in both; copy it: "
+                f"the stages {first_name!r} and {name!r} share one list, so a change of one changes both; copy it: "
                 f"{{{first_name!r}: list(found), ...}}"
             )
 
@@ -226,7 +226,7 @@ def with_final_stage(
         return {}
     for name, run in stages.items():
         if not isinstance(name, str) or not isinstance(run, Mapping):
-            raise TypeError(f"steps map the name of each step to a run, got {type(run).__name__} for {name!r}")
+            raise TypeError(f"stages must map the name of each stage to a run, got {type(run).__name__} for {name!r}")
     run_by_stage = dict(stages)
     last_name, last_run = next(reversed(run_by_stage.items()))
     is_last_the_run = last_name == RETURNED_STAGE or all(
@@ -235,9 +235,7 @@ def with_final_stage(
     if is_last_the_run:
         return {**run_by_stage, last_name: rankings}
     if RETURNED_STAGE in run_by_stage:
-        raise ValueError(
-            f"the last step holds other rankings than the run, so none but the run can be {RETURNED_STAGE!r}"
-        )
+        raise ValueError(f"the last stage differs from the run, so only the run can be {RETURNED_STAGE!r}")
     return {**run_by_stage, RETURNED_STAGE: rankings}
 
 

@@ -1,4 +1,4 @@
-"""Cut-offs by budget: as many items as fit into a number of characters, tokens or calls."""
+"""Cutoffs by budget: as many items as fit into a number of characters, tokens or calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNIT_BY_ALIAS = {"char": "chars", "characters": "chars", "token": "tokens", "ca
 @register_record
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A cut-off by length, white space included, or by calls: as many of the first items as fit into it.
+    """A cutoff by length, white space included, or by calls: as many of the first items as fit into it.
 
     Rankings of chunks of different sizes are comparable at the same budget, but not at the same number of items. With a
     budget, the ideal ranking of NDCG uses all relevant documents, so it does not depend on how texts were split.

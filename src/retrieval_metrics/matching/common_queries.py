@@ -29,7 +29,7 @@ def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
             f"a run must map each query id to its ranking, got {type(run).__name__}{wrong_argument_hint(run, 'run')}"
         )
     if hasattr(run, "interleaved"):  # Trajectories, a class of a folder that this one may not import
-        raise TypeError("trajectories are no run yet; evaluate a view of them, such as trajectories.union()")
+        raise TypeError("trajectories are not a run yet; evaluate a view of them, such as trajectories.union()")
     if isinstance(run, SearchHistory):
         run.require_judged_rows(frozenset(qrels.queries))
     if not run:

@@ -38,7 +38,7 @@ class Matching:
         min_coverage: A `Span` or a `Text` is satisfied once this share of its characters is covered.
         min_overlap: An item counts as relevant in precision if its overlap with a `Span` or a `Text` is at least this
             share of the shorter of the two.
-        count_tokens: Returns the number of tokens of a text, for cut-offs such as `recall@800tokens` if items have no
+        count_tokens: Returns the number of tokens of a text, for cutoffs such as `recall@800tokens` if items have no
             `tokens`.
 
     Raises:

@@ -66,9 +66,10 @@ def with_source_texts(
     if kept_sources is not None:
         changed = [name for name in kept_sources.find_changed(texts) if name in judged_sources]
         if changed:
+            sources = "source has" if len(changed) == 1 else "sources have"
             warn(
-                f"the text of {len(changed)} sources is not the one that was judged, for example of {changed[0]!r}, so "
-                "spans in it may mean other words; questions.lint(documents) says which",
+                f"{len(changed)} judged {sources} changed (e.g. {changed[0]!r}), so spans may cover other words; "
+                "questions.lint(documents) lists them",
             )
     if not judged_sources:
         return match

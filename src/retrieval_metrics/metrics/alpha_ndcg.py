@@ -43,7 +43,7 @@ def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float
 
     Args:
         judged: Judgments and rankings, joined.
-        k: Cut-off in documents, of the ranking and of the ideal; None takes all.
+        k: Cutoff in documents, of the ranking and of the ideal; None takes all.
         alpha: How much of a group each member is expected to cover, from 0 (repetition costs nothing) to 1 (only the
             first member of a group gains).
         rel: A document belongs to a group if its grade is at least this; by default, if it is above 0.
@@ -145,7 +145,7 @@ DEFINITION = Definition(
     name="alpha_ndcg",
     score=score,
     summary="alpha-DCG of the first k / that of a greedy ideal ranking; each repeat of a group gains less",
-    plain_summary="whether the results are good and different: repeated content counts less",
+    plain_summary="relevance and diversity of the ranking: repeated content counts less",
     aliases=("andcg", "alphandcg", "alpha_n_dcg"),
     parameters={
         "alpha": Parameter(

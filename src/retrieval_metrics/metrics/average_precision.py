@@ -27,7 +27,7 @@ def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | N
 
         AP@k = 1/R * sum over i <= k with g_i > 0 of P(i),   P(i) = |{j <= i : g_j > 0}| / i
 
-    where g_i is the grade at rank i and R the number of relevant documents, retrieved or not, even with a cut-off:
+    where g_i is the grade at rank i and R the number of relevant documents, retrieved or not, even with a cutoff:
     documents that were not found add 0. (Some libraries divide by the relevant documents *found*; for a run,
     `map(norm=retrieved)` does the same.) Range [0, 1]. A list without a relevant document scores 0; R = 0 is undefined
     (NaN). The mean over queries is the mean average precision (MAP). Source: Buckley and Voorhees (2000); Harman
@@ -35,7 +35,7 @@ def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | N
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
         n_relevant: R; None means that all relevant documents are in the list.
 
     Raises:
@@ -196,7 +196,7 @@ DEFINITION = Definition(
     score=score,
     score_plain=score_plain,
     summary="mean of the precision at the rank of each relevant document; its mean over queries is MAP",
-    plain_summary="whether everything relevant is near the top",
+    plain_summary="how near the top all relevant documents are",
     only_cuts_ranking=True,
     aliases=("ap", "average_precision", "mean_average_precision"),
     parameters={

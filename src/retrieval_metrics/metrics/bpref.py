@@ -27,7 +27,7 @@ def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
 
     where R is the number of relevant documents, N the number of documents judged not relevant (grade from 0 up to, but
     not including, the threshold; a negative grade is neither), and n_r the number of those ranked above r. A term
-    with n_r = 0 is 1. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN). There is no cut-off. Source:
+    with n_r = 0 is 1. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN). There is no cutoff. Source:
     Buckley and Voorhees (2004), in the form that trec_eval computes.
 
     Args:
@@ -96,7 +96,7 @@ DEFINITION = Definition(
     name="bpref",
     score=score,
     summary="how rarely documents judged not relevant are ranked above relevant ones",
-    plain_summary="how rarely a result judged not relevant is above a relevant one",
+    plain_summary="how rarely documents judged not relevant rank above relevant ones",
     parameters={"rel": REL},
     takes_cutoff=False,
     two_valued=select_single_relevant,

@@ -32,7 +32,7 @@ def dcg(gains: Gains, *, k: int | None = None, gain: str = "linear") -> float:
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
         gain: `linear`, `exponential` or `binary`.
 
     Raises:
@@ -104,7 +104,7 @@ DEFINITION = Definition(
     score=score,
     score_plain=score_plain,
     summary="sum of gain / log2(rank + 1) over the first k",
-    plain_summary="how much the results are worth together, lower ranks less; grows with the grades",
+    plain_summary="sum of the grades of the results, discounted by rank",
     only_cuts_ranking=True,
     parameters={"gain": GAIN, "gains": GAINS},
     bounded=False,

@@ -32,7 +32,7 @@ def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
         max_grade: G; None takes the largest grade of the list (of all judgments, in an evaluation).
 
     Raises:
@@ -111,7 +111,7 @@ DEFINITION = Definition(
     name="err",
     score=score,
     summary="expected reciprocal rank of the first document that satisfies the user",
-    plain_summary="1 / rank at which a reader is satisfied, on average; uses the grades",
+    plain_summary="expected 1 / rank at which a reader is satisfied; uses the grades",
     only_cuts_ranking=True,
     parameters={"max_grade": MAX_GRADE},
     reaches_one=False,

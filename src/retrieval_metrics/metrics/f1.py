@@ -29,7 +29,7 @@ def f1(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
         n_relevant: How many documents are relevant, retrieved or not.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` or `n_relevant` is not an integer.
@@ -76,7 +76,7 @@ DEFINITION = Definition(
     score=score,
     score_plain=score_plain,
     summary="harmonic mean of precision and recall",
-    plain_summary="recall and precision of {first} in one number, high only if both are",
+    plain_summary="harmonic mean of precision and recall of {first}: high only if both are",
     aliases=("f1_score", "set_f"),
     parameters={"rel": REL, "norm": precision.NORM},
     reaches_one=False,

@@ -31,7 +31,7 @@ def full_recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
         n_relevant: How many documents are relevant, retrieved or not.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` or `n_relevant` is not an integer.
@@ -75,7 +75,7 @@ DEFINITION = Definition(
     score=score,
     score_plain=score_plain,
     summary="1 if everything needed (every group) is among the first k, else 0",
-    plain_summary="share of the queries with everything they need in {first}",
+    plain_summary="share of queries with everything relevant in {first}",
     only_cuts_ranking=True,
     aliases=("recall_all",),
     parameters={"rel": REL},

@@ -27,7 +27,7 @@ def hit_rate(gains: Gains, *, k: int | None = None) -> float:
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
@@ -75,7 +75,7 @@ DEFINITION = Definition(
     score=score,
     score_plain=score_plain,
     summary="1 if anything relevant is among the first k, else 0",
-    plain_summary="share of the queries with something relevant in {first}",
+    plain_summary="share of queries with a relevant document in {first}",
     only_cuts_ranking=True,
     aliases=("hit", "success", "hitrate"),
     parameters={"rel": REL},

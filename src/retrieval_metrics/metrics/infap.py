@@ -27,7 +27,7 @@ def infap(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
     where i is the rank of d, r and n count the relevant and the not relevant judged documents above it, and e is
     .00001: of the documents above d only the judged ones are known, and those are as often relevant as r to n says.
     Where everything is judged it is average precision, but for e. Range [0, 1]. An empty list scores 0; R = 0 is
-    undefined (NaN). There is no cut-off. A negative grade is judged not relevant here; trec_eval takes it for pooled
+    undefined (NaN). There is no cutoff. A negative grade is judged not relevant here; trec_eval takes it for pooled
     and not judged, as `retrieval_metrics.pytrec_eval` does. Source: Yilmaz and Aslam (2006).
 
     Args:
@@ -71,7 +71,7 @@ DEFINITION = Definition(
     name="infap",
     score=score,
     summary="average precision estimated from the judged documents above each relevant one",
-    plain_summary="how early the relevant results come, estimated where only some are judged",
+    plain_summary="how near the top the relevant documents are, estimated from partial judgments",
     aliases=("inf_ap",),
     parameters={"rel": REL},
     takes_cutoff=False,

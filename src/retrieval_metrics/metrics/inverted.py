@@ -28,7 +28,7 @@ def inverted(gains: Gains, *, k: int | None = None) -> float:
 
     Args:
         gains: Grades in rank order; above 0 is relevant, below 0 forbidden, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
@@ -88,13 +88,13 @@ DEFINITION = Definition(
     name="inverted",
     score=score,
     summary="1 if something forbidden is among the first k and above everything relevant, else 0",
-    plain_summary="share of the queries with something in {first} that must not come back above everything relevant",
+    plain_summary="share of queries with a forbidden document in {first} above all relevant ones",
     only_cuts_ranking=True,
     parameters={"rel": REL},
     binary=True,
     higher_is_better=False,
     needs_relevant=False,
-    undefined_if="no query has both something relevant and something that must not come back",
+    undefined_if="no query has both a relevant and a forbidden document",
     keeps_unjudged_places=True,
     ignores_groups=True,
     mean_over_orders=mean_over_orders,

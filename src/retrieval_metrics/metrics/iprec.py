@@ -29,7 +29,7 @@ def iprec(gains: Gains, *, n_relevant: int, recall: float | None = None, roundin
 
     where R is the number of relevant documents; r R is rounded up as trec_eval did it until version 9, floor(r R + .9).
     A recall that the list does not reach has precision 0. Range [0, 1]. An empty list scores 0; R = 0 is undefined
-    (NaN). There is no cut-off. Source: Manning, Raghavan and Schütze (2008), chapter 8.
+    (NaN). There is no cutoff. Source: Manning, Raghavan and Schütze (2008), chapter 8.
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
@@ -86,7 +86,7 @@ DEFINITION = Definition(
     name="iprec",
     score=score,
     summary="largest precision at this recall or beyond; without a recall the average of eleven",
-    plain_summary="how pure the results stay while more of what is relevant is found",
+    plain_summary="highest precision at a given recall or beyond",
     parameters={
         "recall": Parameter(
             _parse_recall, None, "the recall; without it, the mean at 0, .1, ... and 1", examples=(0.5, 0, 1)

@@ -27,7 +27,7 @@ def judged(gains: Gains, *, k: int | None = None) -> float:
 
     Args:
         gains: Grades in rank order; None is not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
@@ -60,7 +60,7 @@ DEFINITION = Definition(
     name="judged",
     score=score,
     summary="documents among the first k that are judged / documents among the first k",
-    plain_summary="how much of {first} is judged",
+    plain_summary="share of {first} that is judged",
     only_cuts_ranking=True,
     needs_relevant=False,
     undefined_if="nothing was retrieved for any query",

@@ -29,7 +29,7 @@ def leak(gains: Gains, *, k: int | None = None) -> float:
 
     Args:
         gains: Grades in rank order; below 0 is forbidden, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
@@ -71,13 +71,13 @@ DEFINITION = Definition(
     name="leak",
     score=score,
     summary="1 if anything forbidden is among the first k, else 0",
-    plain_summary="share of the queries with something in {first} that must not come back",
+    plain_summary="share of queries with a forbidden document in {first}",
     only_cuts_ranking=True,
     parameters={"grade": GRADE},
     binary=True,
     higher_is_better=False,
     needs_relevant=False,
-    undefined_if="no query has anything that must not come back",
+    undefined_if="no query has a forbidden document",
     keeps_unjudged_places=True,
     ignores_groups=True,
     mean_over_orders=mean_over_orders,

@@ -32,7 +32,7 @@ def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        k: Cut-off in documents, of the list and of the ideal; None takes all.
+        k: Cutoff in documents, of the list and of the ideal; None takes all.
         ideal: The grades of all relevant documents in any order; None means that all of them are in the list.
         gain: `linear`, `exponential` or `binary`.
 
@@ -159,7 +159,7 @@ def mean_over_orders(
 def select_one_grade_at_cutoff_1(
     judged: JudgedRun, *, k: Cut, ideal: str = "all", of: str = "groups", **_: object
 ) -> BoolArray | None:
-    """Return the queries whose relevant documents all have one grade, at a cut-off of one document."""
+    """Return the queries whose relevant documents all have one grade, at a cutoff of one document."""
     if select_all_at_cutoff_1(judged, k=k) is None or ideal == "uncut" or of == "documents":
         return None
     query = judged.qrels.document_query
@@ -177,7 +177,7 @@ DEFINITION = Definition(
     score=score,
     score_plain=score_plain,
     summary="discounted cumulative gain of the first k / that of the ideal ranking",
-    plain_summary="whether the best results come first; uses the grades",
+    plain_summary="how close the ranking is to the ideal order; uses the grades",
     parameters={
         "gain": GAIN,
         "gains": GAINS,

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def precision(gains: Gains, *, k: int | None = None) -> float:
-    """Return the share of the first `k` places that hold a relevant document.
+    """Return the share of the first `k` results that are relevant.
 
         precision@k = |{i <= k : g_i > 0}| / k
 
-    where g_i is the grade at rank i. The denominator is k even if fewer documents were retrieved: empty places are not
+    where g_i is the grade at rank i. The denominator is k even if fewer documents were retrieved: empty ranks are not
     relevant. Without k it is the length of the list; with a budget, the number of items that fit. Range [0, 1]. An
     empty list scores 0. With groups of alternatives, each distinct member counts. A repeated document keeps its place
     but earns nothing.
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
@@ -91,7 +91,7 @@ DEFINITION = Definition(
     score=score,
     score_plain=score_plain,
     summary="relevant documents among the first k / k",
-    plain_summary="how much of {first} is relevant; if few documents are, it cannot reach 1",
+    plain_summary="share of {first} that is relevant; cannot reach 1 if too few documents are relevant",
     aliases=("p", "set_p"),
     parameters={"rel": REL, "norm": NORM},
     reaches_one=False,

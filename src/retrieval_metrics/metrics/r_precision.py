@@ -23,7 +23,7 @@ def r_precision(gains: Gains, *, n_relevant: int) -> float:
 
     where g_i is the grade at rank i. With groups of alternatives, R is the number of groups, and a document that
     satisfies several groups counts as that many ranks. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN).
-    It takes no k, because R is the cut-off. Source: Buckley and Voorhees (2005).
+    It takes no k, because R is the cutoff. Source: Buckley and Voorhees (2005).
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
@@ -62,7 +62,7 @@ DEFINITION = Definition(
     name="r_precision",
     score=score,
     summary="relevant documents among the first R / R; its cutoff R is the number of relevant documents",
-    plain_summary="how much of the first R results is relevant, if R documents are relevant",
+    plain_summary="share of the first R results that is relevant, where R documents are relevant",
     aliases=("rprec", "r_prec"),
     parameters={"rel": REL},
     takes_cutoff=False,

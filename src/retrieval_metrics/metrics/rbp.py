@@ -29,7 +29,7 @@ def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float 
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
         p: Persistence, above 0 and below 1.
         max_grade: G; None takes the largest grade of the list (of all judgments, in an evaluation).
 
@@ -87,7 +87,7 @@ DEFINITION = Definition(
     name="rbp",
     score=score,
     summary="rank-biased precision: (1 - p) * sum of p^(rank - 1) * grade / largest grade",
-    plain_summary="the gain of a reader who continues to the next result with the same probability at each",
+    plain_summary="expected gain per result of a reader who continues to the next one with a fixed probability",
     only_cuts_ranking=True,
     parameters={
         "p": Parameter(make_number_reader(0, 1), 0.8, "probability of looking at the next document", examples=(0.5,)),

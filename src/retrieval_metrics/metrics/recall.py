@@ -30,7 +30,7 @@ def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
         n_relevant: R. It is required, because the list alone does not contain it.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` or `n_relevant` is not an integer.
@@ -46,7 +46,7 @@ def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
 
 
 def count_found_groups(judged: JudgedRun, k: Cut, rel: float | None) -> FloatArray:
-    """Return how many groups the first k items satisfy; the cut-off counts items, so one item may complete them all."""
+    """Return how many groups the first k items satisfy; the cutoff counts items, so one item may complete them all."""
     hits = judged.hits(rel)
     if k is None:
         return judged.sum_by_query(hits.query)
@@ -78,7 +78,7 @@ DEFINITION = Definition(
     score=score,
     score_plain=score_plain,
     summary="relevant documents (or groups) found among the first k / all of them",
-    plain_summary="how much of what is relevant is in {first}",
+    plain_summary="share of the relevant documents that are in {first}",
     only_cuts_ranking=True,
     aliases=("r", "set_recall"),
     parameters={"rel": REL},

@@ -29,7 +29,7 @@ def reciprocal_rank(gains: Gains, *, k: int | None = None) -> float:
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
-        k: Cut-off in documents; None takes the whole list.
+        k: Cutoff in documents; None takes the whole list.
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
@@ -93,7 +93,7 @@ DEFINITION = Definition(
     score=score,
     score_plain=score_plain,
     summary="1 / rank of the first relevant document; its mean over queries is MRR",
-    plain_summary="1 / rank of the first relevant result: 0.5 is rank 2",
+    plain_summary="mean of 1 / rank of the first relevant document: rank 2 gives 0.5",
     only_cuts_ranking=True,
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},

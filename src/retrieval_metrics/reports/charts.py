@@ -74,7 +74,7 @@ class ChartRows(NamedTuple):
 
 
 class Line(NamedTuple):
-    """The means of one system over the cut-off, with the interval of each."""
+    """The means of one system over the cutoff, with the interval of each."""
 
     name: str
     means: Mapping[int, float]
@@ -82,13 +82,13 @@ class Line(NamedTuple):
 
 
 class CutoffLines(NamedTuple):
-    """A metric over its cut-off, a line for each system.
+    """A metric over its cutoff, a line for each system.
 
     Attributes:
         title: What stands above.
-        lines: The lines, all at the same cut-offs; one without a name stands alone.
-        marked: The cut-off that was asked for; None if there is none, or it is not among those drawn.
-        unit: What the cut-off counts: `k` documents, `characters` or `tokens`.
+        lines: The lines, all at the same cutoffs; one without a name stands alone.
+        marked: The cutoff that was asked for; None if there is none, or it is not among those drawn.
+        unit: What the cutoff counts: `k` documents, `characters` or `tokens`.
     """
 
     title: str
@@ -103,7 +103,7 @@ class CutoffLines(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the axis of cut-offs is called."""
+        """What the axis of cutoffs is called."""
         cutoff = "cutoff k" if self.unit == "k" else f"cutoff in {self.unit}"
         return cutoff if self.marked is None else f"{cutoff}, {self.marked:,} marked"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 # Control characters except tab and line feed, marks that change the direction of the text around them, and halves of
@@ -97,3 +97,22 @@ def shorten(text: str, length: int = SHORT_LENGTH) -> str:
     if last_space > length // 2:
         beginning = beginning[:last_space]
     return f"{beginning}…"
+
+
+# A longer text of a query is cut where it stands beside the id.
+QUERY_TEXT_LENGTH = 50
+
+
+def quote_query_text(query: Any, texts: Mapping[Any, str]) -> str:
+    """Return the beginning of the text of a query in quotes, to stand behind its id; empty if the id says the same.
+
+    Example:
+        >>> quote_query_text("q1", {"q1": "Who opens the vault?"})
+        ' “Who opens the vault?”'
+        >>> quote_query_text("q2", {})
+        ''
+    """
+    text = texts.get(query, "")
+    if not text or text == query:
+        return ""
+    return f" “{shorten(str(text), QUERY_TEXT_LENGTH)}”"

@@ -1,4 +1,4 @@
-"""Draw panels with lines, each named at its end: metrics over the cut-off, precision against recall, and over time."""
+"""Draw panels with lines, each named at its end: metrics over the cutoff, precision against recall, and over time."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def count_name_rows(names: Sequence[str]) -> float:
 
 
 def cutoffs_panel(chart: CutoffLines, *, small: bool = False) -> Panel:
-    """Return a panel of means over the cut-off with the marked one highlighted; of many lines, intervals only there."""
+    """Return a panel of means over the cutoff with the marked one highlighted; of many lines, intervals only there."""
     lines = chart.lines
 
     def draw(axes: Axes) -> None:

@@ -112,7 +112,7 @@ def draw_value_counts(chart: ValueCounts) -> str:
 
 
 def draw_cutoffs(chart: CutoffLines) -> str:
-    """Return a metric over its cut-off."""
+    """Return a metric over its cutoff."""
     ks = list(chart.lines[0].means)
     top = _top_of_scale(chart)
 

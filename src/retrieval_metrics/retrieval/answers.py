@@ -123,7 +123,7 @@ def _require_scores(answer: Mapping[Any, Any], query: QueryId) -> None:
         if not isinstance(value, Real):
             raise TypeError(
                 f"the retriever returned a mapping for query {query!r} with a {type(value).__name__} under "
-                f"{name!r}; a mapping must map document ids to scores, or steps to rankings, so return only the "
+                f"{name!r}; a mapping must map document ids to scores, or stages to rankings, so return only the "
                 "documents in it"
             )
     common_id_type(set(map(type, answer)), f"the document ids retrieved for query {query!r}")

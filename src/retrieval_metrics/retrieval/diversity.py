@@ -29,7 +29,7 @@ def intra_list_diversity(vectors: npt.ArrayLike, *, k: int | None = None) -> flo
 
     Args:
         vectors: The vectors of the items in rank order, shape (n, d).
-        k: Cut-off in items; None uses all.
+        k: Cutoff in items; None uses all.
 
     Raises:
         TypeError: If a vector holds something other than real numbers, or `k` is not an integer.

@@ -101,7 +101,7 @@ class VectorCache:
     async def avectors(
         self, kind: TextKind, texts: Sequence[str], embed: Callable[[list[str]], Awaitable[Iterable[Vectors]]]
     ) -> dict[str, Vectors]:
-        """Return the vector of each text; the asynchronous twin of `vectors`."""
+        """Return the vector of each text; the asynchronous version of `vectors`."""
         import asyncio
 
         with self._lock:

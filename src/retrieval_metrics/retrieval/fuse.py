@@ -56,14 +56,14 @@ def fuse(
         method: `"rrf"` (reciprocal rank fusion) or `"scores"`.
         k: The constant of reciprocal rank fusion, at least 0: the larger it is, the less the first ranks count.
         norm: How the scores of each list are made comparable.
-        weights: The weight of each run, by name or in the order of the runs, at least 0; None weighs all alike.
+        weights: The weight of each run, by name or in the order of the runs, at least 0; None weighs all equally.
         match: What makes items one document, as in `evaluate`: `"id"`, `"source"`, `"metadata:<name>"` or a callable,
             such as `lambda item: item.text` for documents without ids. Each run has one vote for each document, by the
             best rank.
 
     Returns:
         Per query the documents with their fused scores, best first. Where a run holds `Retrieved`, a list of them with
-        text, source, place and the fused score.
+        text, source, position and the fused score.
 
     Raises:
         TypeError: If `runs` is not a mapping of names to runs, or ids are partly str and partly int.

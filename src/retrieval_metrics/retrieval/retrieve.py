@@ -68,10 +68,10 @@ async def aretrieve(
     convert: Callable[[Any], Sequence[Retrieved] | StageRankings] | None = None,
     resume: str | PathLike[str] | None = None,
 ) -> RetrievedRun:
-    """Ask a retriever every question and collect its rankings, on the running event loop.
+    """Run a retriever on every question and collect its rankings, on the running event loop.
 
-    This is the asynchronous twin of `retrieve`, with the same arguments, result and errors. Synchronous functions run
-    in threads and do not block the loop. Cancelling it cancels the queries that are under way.
+    This is the asynchronous version of `retrieve`, with the same arguments, result and errors. Synchronous functions
+    run in threads and do not block the loop. Cancelling it cancels the queries that are under way.
     """
     task = RetrievalTask(
         retriever,
@@ -91,16 +91,16 @@ async def aretrieve(
 
 @takes_arguments_of(aretrieve)
 def retrieve(*args: Any, **options: Any) -> RetrievedRun:
-    """Ask a retriever every question and collect its rankings.
+    """Run a retriever on every question and collect its rankings.
 
-    The first question is asked alone, and its answer is checked before the others are asked. An error in every answer,
+    The first question is run alone, and its answer is checked before the others are run. An error in every answer,
     such as documents without ids, is thus raised after one question. If the first answer is empty or the retriever
     fails, the next answer is checked instead. A later answer that cannot be read is a failure of its query.
 
     A setup error is no score: where the first three queries fail with the same words, or all fail, the first failure is
     raised. Where some fail, they have empty rankings, score 0 and are listed in `errors`.
 
-    Retrievers of hosts are asked in threads, by their synchronous way, so that their asynchronous clients meet only the
+    Retrievers of hosts run in threads, by their synchronous methods, so that their asynchronous clients meet only the
     event loop of `aretrieve` and of your own `await`. What can only be awaited runs in one event loop that all
     synchronous calls of the process share; an asynchronous client used there and in your own loop as well breaks, and
     the error or a warning says so. It works in notebooks and in any running loop, and the retriever sees the context
@@ -110,8 +110,8 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
         retriever: A synchronous or asynchronous function of a query text that returns document ids, best first, a
             mapping of ids to scores, a list of `Retrieved`, or documents of an installed host; or a retriever of an
             installed host (LangChain, LlamaIndex, Haystack). Synchronous functions run in threads. A function may also
-            return what it held after each of its stages, `{"bm25": ..., "dense": ..., "reranked": ...}`: in order, None
-            for a stage that the question did not reach; the last one that it reached is the answer.
+            return its documents after each of its stages, `{"bm25": ..., "dense": ..., "reranked": ...}`: in order,
+            None for a stage that the question did not reach; the last one that it reached is the answer.
         questions: Query texts by query id, or an `EvaluationSet`. With the latter, judgments are checked before the
             first question, and answers against the judgments.
         workers: How many queries may be under way at once.
@@ -124,7 +124,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
         show_progress: Show a progress bar on stderr, if rich is installed.
         raise_on_error: Raise the first failure instead of recording it.
         match: What the judgments of an `EvaluationSet` are compared with, as in `evaluate`.
-        check: Called with the first answer, as a run of one query, before the others are asked. Its exceptions are
+        check: Called with the first answer, as a run of one query, before the others are run. Its exceptions are
             raised.
         convert: Converts an answer of the retriever into `Retrieved`, best first. None takes rankings as they are, and
             converts objects of a host with its integration.
@@ -134,7 +134,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
 
     Returns:
         The rankings in the order of the questions, with the errors of failed queries, whose rankings are empty, the
-        seconds of each, and the `stages` of the retriever, if it tells them.
+        seconds of each, and the `stages` of the retriever, if it records them.
 
     Raises:
         TypeError: If `retriever` is not a retriever, `questions` are not query texts by id, or the first answer is not
@@ -144,7 +144,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
             file, or JSON cannot hold the metadata of an item.
         OSError: If `resume` cannot be written.
         ImportError: If the retriever is of a host whose integration is not installed.
-        Exception: The failure of the first query, if the first ones fail alike or all fail.
+        Exception: The failure of the first query, if the first ones fail with the same error or all fail.
 
     Example:
         >>> run = retrieve(lambda text: ["d7", "d1"], {"q1": "what is a closure?"})
@@ -223,7 +223,7 @@ class RetrievalTask:
                 break
         if len(self._errors) == MAX_FAILURES_ALIKE and not self._rankings and self._fail_alike():
             self._raise_first_failure(
-                f"the first {MAX_FAILURES_ALIKE} queries failed alike, so the others were not asked"
+                f"the first {MAX_FAILURES_ALIKE} queries failed with the same error, so the others were not run"
             )
 
     def _fail_alike(self) -> bool:

@@ -62,7 +62,7 @@ def spending_levels(looks: Sequence[int], level: float = 0.95) -> tuple[float, .
     proportion(level, "level")
     counts = [positive_integer(count, "a look") for count in looks]
     if not counts or any(count >= following for count, following in pairwise(counts)):
-        raise ValueError(f"looks must be rising numbers of labels, such as [15, 25, 40], got {list(looks)}")
+        raise ValueError(f"looks must be increasing numbers of labels, such as [15, 25, 40], got {list(looks)}")
     times = np.array(counts) / counts[-1]
     spent = np.diff((1 - level) * np.log1p((math.e - 1) * times), prepend=0.0)
     bounds = [float(ndtri(1 - spent[0] / 2))]

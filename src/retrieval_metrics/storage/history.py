@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from retrieval_metrics._internal.append_log import AppendLog
 from retrieval_metrics._internal.optional_packages import import_optional
+from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.compare import compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.reports.tables import Printed, Table
@@ -131,7 +132,7 @@ class History(Printed):
         """Return a DataFrame with one row per entry and metric.
 
         Raises:
-            ImportError: If pandas is not installed; the message holds the command.
+            ImportError: If pandas is not installed; the message contains the command.
         """
         rows = []
         for entry in self.entries():
@@ -160,7 +161,7 @@ class History(Printed):
                 narrow.
 
         Raises:
-            ImportError: If matplotlib is not installed; the message holds the command.
+            ImportError: If matplotlib is not installed; the message contains the command.
             ValueError: If there is no entry, or none has the metric.
         """
         import_optional("matplotlib", "plot")
@@ -235,7 +236,7 @@ def _find_newest_entry(entries: Sequence[Entry], label: str) -> Entry:
         if entry.label == label:
             return entry
     newest_labels = ", ".join(repr(entry.label) for entry in entries[-N_NEWEST_LABELS:])
-    raise KeyError(f"no entry has the label {label!r}; the newest labels are {newest_labels or 'none'}")
+    raise UnknownKeyError(f"no entry has the label {label!r}; the newest labels are {newest_labels or 'none'}")
 
 
 def _choose_label(content: bytes) -> str:

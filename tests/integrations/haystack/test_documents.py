@@ -66,5 +66,5 @@ def test_a_judged_chunk_is_found_in_the_parent_that_replaces_it(is_merged_twice:
         assert stages["merging"].means == stages["leaves"].means == {"recall": 1.0, "precision@1": 1.0}
         return
     # The whole document names only the blocks between.
-    with pytest.warns(rm.RetrievalWarning, match="6 judged chunks may be contained in the parents that were retrieved"):
+    with pytest.warns(rm.RetrievalWarning, match="6 judged chunks may be contained in retrieved parent documents"):
         evaluate_pipeline(pipeline, questions, "recall")

@@ -121,7 +121,7 @@ def test_a_perfect_first_page_is_perfect_and_a_question_without_judgments_is_lef
     assert ours["score"] == 1.0
     assert ours["individual_scores"][0] == 1.0
     assert math.isnan(ours["individual_scores"][1])
-    # Without a cut-off the ideal ranking holds all five, and the question that nothing can answer counts as 0.
+    # Without a cutoff the ideal ranking holds all five, and the question that nothing can answer counts as 0.
     assert SIBLINGS["ndcg"].run(**rows)["score"] == pytest.approx(0.7227 / 2, abs=1e-4)
 
 
@@ -246,5 +246,5 @@ def test_a_content_may_end_with_a_line_break_and_an_id_may_not() -> None:
     found = RetrievalEvaluator("mrr").run(ground_truth_documents=[[expected]], retrieved_documents=[[other, expected]])
     assert found["score"] == 0.5
     by_id = RetrievalEvaluator("mrr", document_comparison_field="id")
-    with pytest.raises(ValueError, match="document 'd1 ' judged for query 0 begins or ends with a blank"):
+    with pytest.raises(ValueError, match="document 'd1 ' judged for query 0 begins or ends with whitespace"):
         by_id.run(ground_truth_documents=[[expected]], retrieved_documents=[[other, expected]])

@@ -181,7 +181,10 @@ def test_a_run_that_shares_no_query_is_an_error(
 @pytest.mark.filterwarnings("error::retrieval_metrics.RetrievalWarning")
 @pytest.mark.parametrize(
     ("run", "message"),
-    [({}, "nothing was retrieved for 2 of 2"), ({"q1": {"d1#1": 1.0}, "q2": {"d2": 1.0}}, "under nearly the same ID")],
+    [
+        ({}, "nothing was retrieved for 2 of 2"),
+        ({"q1": {"d1#1": 1.0}, "q2": {"d2": 1.0}}, "a slightly different ID"),
+    ],
 )
 def test_the_warnings_of_the_core_are_issued(run: Any, message: str) -> None:
     qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}

@@ -195,7 +195,10 @@ def test_where_every_question_fails_there_is_no_number(how: str) -> None:
     with pytest.raises(TypeError, match="string indices") as raised:
         EVALUATE[how](wrong, QUESTIONS, "mrr")
     assert raised.value.__notes__ == [
-        "the first 3 queries failed alike, so the others were not asked; this is the failure of query 'question 0'"
+        (
+            "the first 3 queries failed with the same error, so the others were not run; this is the failure of query "
+            "'question 0'"
+        )
     ]
 
 

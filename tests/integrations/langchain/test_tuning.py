@@ -150,7 +150,10 @@ def test_where_every_question_fails_nothing_is_concluded() -> None:
     with pytest.raises(PermissionError, match="401 for question 0") as raised:
         tune_mmr(retriever(Refusing(EMBEDDED), fetch_k=4), TWO_ASPECTS)
     assert raised.value.__notes__ == [
-        "the first 3 queries failed alike, so the others were not asked; this is the failure of query 'question 0'"
+        (
+            "the first 3 queries failed with the same error, so the others were not run; this is the failure of query "
+            "'question 0'"
+        )
     ]
 
 

@@ -114,7 +114,7 @@ def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(b
 def test_a_floor_that_near_misses_would_reach_is_not_measured(check: RetrievalCheck) -> None:
     qrels: Any = {f"q{number}": [f"d{number}"] for number in range(20)}
     chunks: Any = {f"q{number}": [f"d{number}#1" if number else "d0"] for number in range(20)}
-    with pytest.raises(pytest.fail.Exception, match="mrr not measured: 19 of 19 relevant documents"):
+    with pytest.raises(pytest.fail.Exception, match="mrr not measured: 19 of 19 missing relevant documents"):
         check(qrels, chunks, {"mrr": 0.5})
 
 
@@ -158,7 +158,7 @@ class TestCeilings:
             ),
             (
                 {"qrels": {"q0": ["a0"]}, "at_most": {"leak@5": 0}},
-                "leak@5 not checked: no query has anything that must not come back",
+                "leak@5 not checked: no query has a forbidden document",
             ),
             (
                 {"qrels": {"q0": ["a0"]}, "at_most": {"false_answer": 0}},
@@ -214,8 +214,8 @@ class TestCeilings:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"at_least": {"leak@5": 0}}, r"lower is better in leak@5, .* bound it: at_most=\{\.\.\.\}"),
-            ({"at_least": {"mrr": 0}, "at_least_per_query": {"leak@5": 0}}, "lower is better in leak@5"),
+            ({"at_least": {"leak@5": 0}}, r"lower is better for leak@5, .* bound it: at_most=\{\.\.\.\}"),
+            ({"at_least": {"mrr": 0}, "at_least_per_query": {"leak@5": 0}}, "lower is better for leak@5"),
             (
                 {"at_most": {"mrr": 0.9}},
                 r"higher is better in mrr, so it has no ceiling; write at_least=\{'mrr': 0.9\}",

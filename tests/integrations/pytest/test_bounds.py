@@ -31,7 +31,7 @@ QRELS = {"what does yield do?": ["yield#1"], "what is a closure?": ["naming#2"]}
         ((QRELS, QRELS, {"mrr": (-1, 3)}), ValueError, "at_least for mrr must be .* got -1: every value would pass$"),
         ((QRELS, QRELS, {"map": 0, "ap": 1}), ValueError, "at_least has map twice"),
         ((QRELS, 3, {"mrr": 1}), TypeError, "a retriever must be a function .* got int"),
-        (({7: ["a"]}, len, {"mrr": 1}), TypeError, "there is no text to ask for query 7: pass queries="),
+        (({7: ["a"]}, len, {"mrr": 1}), TypeError, "there is no text for query 7: pass queries="),
     ],
 )
 def test_what_makes_no_sense_is_said(

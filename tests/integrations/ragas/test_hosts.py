@@ -81,7 +81,7 @@ def test_haystack_rebuilds_a_metric_from_class_and_name_with_the_same_number(eva
     rebuilt = again.get_component("evaluator").metrics
     assert [repr(metric) for metric in rebuilt] == [repr(metric) for metric in metrics]
     fields = {"documents": [TRY, WITH], "reference_contexts": [WITH]}
-    for evaluating_pipeline in (pipeline, again):  # a metric that lost its cut-off would score 0.6309
+    for evaluating_pipeline in (pipeline, again):  # a metric that lost its cutoff would score 0.6309
         outcome = evaluating_pipeline.run({"evaluator": fields})
         assert outcome["evaluator"]["result"]["ndcg_at_1-by-texts"].value == 0.0
 

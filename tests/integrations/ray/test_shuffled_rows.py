@@ -49,7 +49,7 @@ def test_results_of_which_a_filter_leaves_nothing() -> None:
         ({"score": [2.0, float("nan")]}, "has nan as score, which is not a finite number"),
         ({"score": ["2", "high"]}, "has 'high' as score"),
         ({"document": ["a", "a"]}, "both hold document 'a' for query 'q1'"),
-        ({"document": ["a", " b"]}, "has a document that begins or ends with a blank"),
+        ({"document": ["a", " b"]}, "has a document that begins or ends with whitespace"),
         ({"query": ["q1", None]}, "a row of the run has no query"),
     ],
 )
@@ -74,7 +74,7 @@ def test_a_column_missing_in_one_block_is_one_sentence() -> None:
 
 def test_scores_that_rise_with_the_ranks_are_doubted() -> None:
     rows = {"query": ["q1"] * 3, "document": ["x", "b", "a"], "score": [0.1, 0.2, 0.3]}
-    with pytest.warns(rm.RetrievalWarning, match="the run is ordered by score.* rise with the ranks"):
+    with pytest.warns(rm.RetrievalWarning, match="the run is ordered by score.* scores increase with rank"):
         evaluate_dataset(QRELS, ray.data.from_arrow(pa.table(rows | {"rank": [1, 2, 3]})), "mrr")
     for ranks in ([3, 2, 1], [1, None, 2]):
         evaluate_dataset(QRELS, ray.data.from_arrow(pa.table(rows | {"rank": ranks})), "mrr")

@@ -154,7 +154,7 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:
 async def aevaluate_retriever(*args: Any, **options: Any) -> Evaluation:
     """Ask a retriever every question of a dataset, several at a time, and score what it returns.
 
-    This is the asynchronous twin of `evaluate_retriever`, with the same arguments, result and errors. It calls
+    This is the asynchronous version of `evaluate_retriever`, with the same arguments, result and errors. It calls
     `ainvoke`, or awaits a function.
     """
     task = forward_arguments("aevaluate_retriever", _prepare_evaluation, args, options)

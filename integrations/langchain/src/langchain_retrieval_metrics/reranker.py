@@ -234,7 +234,7 @@ def query_vector(model: Embeddings, cache_size: int, query: str) -> Vector:
 
 
 async def aquery_vector(model: Embeddings, cache_size: int, query: str) -> Vector:
-    """Return the vector of a query, embedded once; the asynchronous twin of `query_vector`."""
+    """Return the vector of a query, embedded once; the asynchronous version of `query_vector`."""
 
     async def embed(_: list[str]) -> list[Vector]:
         return [as_vector(await model.aembed_query(query), "the query")]
@@ -309,7 +309,7 @@ class MMRReranker(MMRSettings, BaseDocumentCompressor):
         k: int | None = None,
         lambda_mult: float | None = None,
     ) -> list[Document]:
-        """Return the documents that MMR selects; the asynchronous twin of `compress_documents`."""
+        """Return the documents that MMR selects; the asynchronous version of `compress_documents`."""
         return await self._aselect(documents, query, self.k if k is None else k, lambda_mult)
 
     def as_runnable(self) -> Runnable[Mapping[str, Any], list[Document]]:

@@ -231,7 +231,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> list[Document]:
-        """Return the documents that MMR selects for a query; the asynchronous twin of `invoke`."""
+        """Return the documents that MMR selects for a query; the asynchronous version of `invoke`."""
         with _keep_config(config) as full_config:
             return await super().ainvoke(input, full_config, **kwargs)
 
@@ -289,7 +289,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
     async def acandidates(
         self, query: str, fetch_k: int | None, config: RunnableConfig | None = None
     ) -> list[Document]:
-        """Return the candidates of MMR for a query; the asynchronous twin of `candidates`."""
+        """Return the candidates of MMR for a query; the asynchronous version of `candidates`."""
         request = self._make_request(self.k, fetch_k)
         documents = await request.retriever.ainvoke(query, config, **request.arguments)
         return list(self._cut_candidates(documents, request))

@@ -349,7 +349,7 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
 
 @takes_arguments_of(_prepare_tuning)
 async def atune_mmr(*args: Any, **options: Any) -> MMRTuning:
-    """Try MMR with several settings; the asynchronous twin of `tune_mmr`, with its arguments, result and errors."""
+    """Try MMR with several settings; the asynchronous version of `tune_mmr`, with its arguments, result and errors."""
     prepared = forward_arguments("atune_mmr", _prepare_tuning, args, options)
     run = await aretrieve(prepared.task.functions, **prepared.retrieve_arguments)
     return prepared.task.choose(run)

@@ -225,7 +225,7 @@ def _find_run(run_id: str | None, name: str, numbers: Mapping[str, float]) -> It
         if key in logged_metrics:
             raise ValueError(
                 f"run {run_id} already has the metric {key!r}, which would be replaced; pass another name=, which "
-                "stands before the metrics, or another run_id="
+                "precedes the metric names, or another run_id="
             )
     yield run_id
 

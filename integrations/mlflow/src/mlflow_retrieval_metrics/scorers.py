@@ -228,8 +228,8 @@ class _RowValues:
     def mean(self, values: list[float]) -> float:
         if self._all_failed(values):
             raise ValueError(
-                f"{self._failures[-1]}, on each of the {len(values)} rows before anything was retrieved. That says "
-                "nothing about the retriever; mend the application and evaluate it again"
+                f"{self._failures[-1]}, on each of the {len(values)} rows before anything was retrieved. This does "
+                "not measure the retriever; fix the application and evaluate it again"
             )
         return self._evaluation(values).means[self._metric]
 

@@ -97,7 +97,7 @@ class CheckTask:
             return cls(judged.qrels, run_or_retriever, None, {}, 1, options)
         for query, text in judged.texts.items():
             if not isinstance(text, str):
-                raise TypeError(f"there is no text to ask for query {query!r}: pass queries={{{query!r}: 'its text'}}")
+                raise TypeError(f"there is no text for query {query!r}: pass queries={{{query!r}: 'its text'}}")
         return cls(judged.qrels, None, run_or_retriever, judged.texts, rounds, options)
 
     def collect_runs(self) -> list[RunOrRetriever]:

@@ -244,7 +244,7 @@ class RetrievalCheck:
 
     @takes_arguments_of(_read_call)
     def acheck(self, *args: Any, **options: Any) -> Coroutine[Any, Any, CheckResult]:
-        """Check in an asynchronous test, on its event loop; the asynchronous twin of calling the fixture."""
+        """Check in an asynchronous test, on its event loop; the asynchronous version of calling the fixture."""
         self._n_not_awaited += 1
         return self._acheck(*args, **options)
 

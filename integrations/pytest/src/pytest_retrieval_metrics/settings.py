@@ -130,10 +130,10 @@ KEYS: dict[str, SettingKey] = {
     ),
     "show": SettingKey("5", _whole_number_reader(0), "how many queries a failure shows"),
     "baselines": SettingKey(
-        "retrieval_baselines", _read_folder, "folder of the baselines, beside the file of the test"
+        "retrieval_baselines", _read_folder, "folder of the baselines, next to the file of the test"
     ),
     "history": SettingKey(
-        "", str.strip, "folder of the histories, beside the file of the test; if empty, none are kept"
+        "", str.strip, "folder of the histories, next to the file of the test; if empty, none are kept"
     ),
     "label": SettingKey(
         "",

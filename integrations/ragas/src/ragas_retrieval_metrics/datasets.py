@@ -107,7 +107,7 @@ def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
 
 @takes_arguments_of(_RetrievalTask)
 async def afrom_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
-    """Ask a LlamaIndex retriever on the running event loop; the asynchronous twin of `from_llama_index`."""
+    """Ask a LlamaIndex retriever on the running event loop; the asynchronous version of `from_llama_index`."""
     return await forward_arguments("afrom_llama_index", _RetrievalTask, args, options).amake_dataset("llama-index")
 
 
@@ -143,7 +143,7 @@ def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:
 
 @takes_arguments_of(_RetrievalTask)
 async def afrom_langchain(*args: Any, **options: Any) -> RetrievedDataset:
-    """Ask a LangChain retriever on the running event loop; the asynchronous twin of `from_langchain`."""
+    """Ask a LangChain retriever on the running event loop; the asynchronous version of `from_langchain`."""
     return await forward_arguments("afrom_langchain", _RetrievalTask, args, options).amake_dataset("langchain")
 
 

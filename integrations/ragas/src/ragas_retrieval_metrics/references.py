@@ -167,7 +167,7 @@ def _judgments_by_text(questions: rm.EvaluationSet) -> dict[str, Any]:
     for query, text in queries.items():
         if text in judgments_by_text and judgments_by_text[text] != qrels[query]:
             raise ValueError(
-                f"two queries with different judgments have the same text {text!r}, which a row cannot tell apart"
+                f"two queries with different judgments have the same text {text!r}, which a row cannot distinguish"
             )
         judgments_by_text[text] = qrels[query]
     return judgments_by_text

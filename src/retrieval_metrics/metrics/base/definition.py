@@ -79,7 +79,7 @@ class Definition:
         score_plain: `score_plain(ranking, k)` returns the same value, to the bit, for one `PlainRanking` that has a
             relevant document, with the default parameters. None if it has to be computed by `score`.
         summary: One line for tables and help.
-        plain_summary: What the mean says, in everyday words; `{first}` stands for what the cut-off leaves. If empty,
+        plain_summary: What the mean says, in everyday words; `{first}` stands for what the cutoff leaves. If empty,
             the summary is used.
         aliases: Other names accepted on input.
         parameters: The parameters by name.
@@ -102,7 +102,7 @@ class Definition:
         ignores_groups: Whether it treats alternatives one by one, as if there were no groups.
         only_cuts_ranking: Whether @k does no more than cut the ranking, so that a ranking of d results has the same
             value at every k from d on. Not so of precision, which divides by k, and of NDCG, which cuts the ideal too.
-        cuts_at_n_relevant: Whether its cut-off is the number of relevant documents, or groups, of each query.
+        cuts_at_n_relevant: Whether its cutoff is the number of relevant documents, or groups, of each query.
         one_suffices: `one_suffices(**parameters)`: whether it depends only on a single relevant document.
         mean_over_orders: `mean_over_orders(judged_run, *, k, **parameters)`: its mean over all orders of equal scores
             in closed form, for judgments without groups of several (with them too, if `ignores_groups`). The judged run

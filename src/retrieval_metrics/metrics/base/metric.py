@@ -1,4 +1,4 @@
-"""A metric with its cut-off and parameters."""
+"""A metric with its cutoff and parameters."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ GIVEN_METRICS: dict[str, Metric] = {}
 
 @dataclass(frozen=True, slots=True, init=False)
 class Metric:
-    """A metric with its cut-off and parameters, as `name(parameter=value)@k`.
+    """A metric with its cutoff and parameters, as `name(parameter=value)@k`.
 
     Two metrics are equal if their names are; parameters at their default are not part of the name.
 
     Attributes:
         name: The metric's canonical name, such as `ndcg`.
-        k: The cut-off: only the first k items count, or those that fit into a `Budget`. None means all.
+        k: The cutoff: only the first k items count, or those that fit into a `Budget`. None means all.
         parameters: The parameters that differ from their defaults, sorted by name.
         definition: The metric's formula, parameters and properties, as they were when this object was made.
 
@@ -57,7 +57,7 @@ class Metric:
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __init__(self, name: str, k: int | Budget | None = None, **parameters: ParameterValue) -> None:
-        """Make the metric with this name, cut-off and parameters.
+        """Make the metric with this name, cutoff and parameters.
 
         Raises:
             ValueError: If the metric, a parameter or its value is unknown, or k is not positive.
@@ -120,9 +120,9 @@ class Metric:
 
         Example:
             >>> Metric.parse("recall@10").in_words
-            'how much of what is relevant is in the first 10'
+            'share of the relevant documents that are in the first 10'
         """
-        first = "what was retrieved"
+        first = "the ranking"
         if self.k is not None:
             size = self.k.in_words if isinstance(self.k, Budget) else self.k
             first = "the first result" if size == 1 else f"the first {size}"

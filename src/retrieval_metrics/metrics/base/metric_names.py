@@ -40,6 +40,11 @@ MEANINGS = {
 AUTORAG_PREFIX = "retrieval_"
 # Maximal marginal relevance, which is often looked for among the metrics.
 MMR = "mmr"
+MMR_NAMES = frozenset((MMR, "maximal_marginal_relevance", "maximum_marginal_relevance"))
+# From this similarity on, a name is suggested: for "recal" it is "recall", for "latency" none.
+MIN_SIMILARITY = 0.6
+# The functions whose name differs from that of the metric.
+_FUNCTION_BY_METRIC = {"mrr": "reciprocal_rank", "map": "average_precision"}
 
 
 class MetricNameParts(NamedTuple):
@@ -47,7 +52,7 @@ class MetricNameParts(NamedTuple):
 
     Attributes:
         name: The metric, in any of its spellings.
-        k: The cut-off; None if there is none.
+        k: The cutoff; None if there is none.
         parameters: The parameters, in the order of the text.
     """
 
@@ -88,7 +93,7 @@ def _read_cutoff(text: str, cutoff: str) -> int | Budget:
 
 
 def _read_peer_spelling(name: str) -> tuple[str, str] | None:
-    """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the whole text is a name."""
+    """Return name and cutoff of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the whole text is a name."""
     match = re.fullmatch(_PEER_CUTOFF_PATTERN, name)
     if match is None or _normalise_name(name) in NAME_BY_ALIAS:
         return None
@@ -139,10 +144,26 @@ def _find_meaning(key: str) -> str | None:
     return NAME_BY_ALIAS.get(name) or MEANINGS.get(name)
 
 
+def suggest_call(name: str) -> str:
+    """Return what to write instead if a metric's name is used as a function of the package; "" for other names."""
+    key = _normalise_name(name)
+    if key in MMR_NAMES:
+        return f"; maximal marginal relevance is rm.{MMR}(query, candidates)"
+    key = key.removeprefix(AUTORAG_PREFIX).partition("_at_")[0]
+    metric_name = _find_meaning(key)
+    if metric_name is None:
+        return ""
+    function_name = _FUNCTION_BY_METRIC.get(metric_name, metric_name)
+    return f"; write evaluate(qrels, run, {metric_name!r}), or for one ranking metrics.{function_name}(gains)"
+
+
 def _suggest_spelling(text: str) -> str:
     """Return what to write instead of a text that is no name, such as `Mean Reciprocal Rank`."""
     words, at, cutoff = text.partition("@")
-    meaning = _find_meaning("_".join(_normalise_name(words).split()))
+    key = "_".join(_normalise_name(words).split())
+    if key in MMR_NAMES:
+        return f"maximal marginal relevance is rm.{MMR}"
+    meaning = _find_meaning(key)
     if meaning is not None:
         return f"did you mean {meaning}{at}{cutoff}?"
     return "write name@k or name(parameter=value)@k, for example 'ndcg@10'"
@@ -152,6 +173,8 @@ def _suggest_names(key: str, given_names: Collection[str]) -> str:
     """Return a question that names the metrics most like an unknown one, or all metrics if none is like it."""
     from difflib import SequenceMatcher, get_close_matches
 
+    if key in MMR_NAMES and key != MMR:
+        return f"maximal marginal relevance is rm.{MMR}"
     meaning = _find_meaning(key)
     if meaning is not None:
         return f"did you mean {meaning}?"
@@ -160,7 +183,7 @@ def _suggest_names(key: str, given_names: Collection[str]) -> str:
         return f"did you mean {meaning}? rules='autorag' computes it as AutoRAG does"
     name_by_key = {_normalise_name(name): name for name in given_names}
     name_by_key.update(NAME_BY_ALIAS)
-    close_keys = get_close_matches(key, name_by_key, n=4, cutoff=0.5)
+    close_keys = get_close_matches(key, name_by_key, n=4, cutoff=MIN_SIMILARITY)
 
     def closest_first(close_key: str) -> tuple[float, bool]:
         is_given = close_key not in NAME_BY_ALIAS
@@ -171,5 +194,5 @@ def _suggest_names(key: str, given_names: Collection[str]) -> str:
     close_names = dict.fromkeys(name_by_key[close_key] for close_key in close_keys)
     if close_names:
         suggestion = f"did you mean {' or '.join(close_names)}?"
-        return f"{suggestion} Maximal marginal relevance is rm.mmr" if key == MMR else suggestion
+        return f"{suggestion} Maximal marginal relevance is rm.{MMR}" if key == MMR else suggestion
     return f"the metrics are {', '.join((*DEFINITIONS, *given_names))}"

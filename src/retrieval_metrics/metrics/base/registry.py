@@ -16,9 +16,6 @@ DEFINITIONS: dict[str, Definition] = {}
 # The canonical name for each spelling.
 NAME_BY_ALIAS: dict[str, str] = {}
 
-# The functions whose name differs from that of the metric.
-_FUNCTION_BY_METRIC = {"mrr": "reciprocal_rank", "map": "average_precision"}
-
 
 def add(definition: Definition) -> None:
     """Register a metric."""
@@ -35,12 +32,3 @@ def remove(name: str) -> None:
     definition = DEFINITIONS.pop(name)
     for spelling in (definition.name, *definition.aliases):
         del NAME_BY_ALIAS[spelling]
-
-
-def suggest_call(name: str) -> str:
-    """Return what to write instead if a metric's name is used as a function of the package; "" for other names."""
-    metric_name = NAME_BY_ALIAS.get(name.partition("_at_")[0])
-    if metric_name is None:
-        return ""
-    function_name = _FUNCTION_BY_METRIC.get(metric_name, metric_name)
-    return f"; write evaluate(qrels, run, {metric_name!r}), or for one ranking metrics.{function_name}(gains)"

@@ -123,7 +123,7 @@ def _refuse(name: str, value: str) -> NoReturn:
 STANDARD = Rules(name="standard")
 
 # What trec_eval 10.0 (2026) does: the same value for every query, for str ids and whole grades, in map, ndcg, mrr,
-# r_precision and bpref without a cut-off, and map, ndcg, precision, recall and hit_rate (there: success) with one.
+# r_precision and bpref without a cutoff, and map, ndcg, precision, recall and hit_rate (there: success) with one.
 # Scores are compared in 64 bits; trec_eval 9.0.8 of 2020, and pytrec_eval with it, compares them in 32
 # (`scores="single"`). Raises where a document is retrieved twice (trec_eval: "duplicate docs") and where a grade is
 # not a whole number.
@@ -216,7 +216,7 @@ AUTORAG = Rules(
 # document again and divides by the number retrieved, `_recall_at_k_eval_fn` compares sets, and `_ndcg_at_k_eval_fn`
 # is binary, takes each repeat of a relevant document as one more relevant document
 # (`_expand_duplicate_retrieved_docs`) and cuts the ideal at the number retrieved. With nothing relevant recall and
-# NDCG are 1 if nothing was retrieved either, and else 0; precision is 0. It has no metric without a cut-off.
+# NDCG are 1 if nothing was retrieved either, and else 0; precision is 0. It has no metric without a cutoff.
 MLFLOW = Rules(
     name="mlflow",
     no_relevant="match",

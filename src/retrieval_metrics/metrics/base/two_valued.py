@@ -20,7 +20,7 @@ def select_single_relevant(judged: JudgedRun, *, rel: float | None = None, **_: 
 def select_all_at_cutoff_1(
     judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query", **_: object
 ) -> BoolArray | None:
-    """Return all queries if the cut-off is one document, which is relevant or not; None for other cut-offs."""
+    """Return all queries if the cutoff is one document, which is relevant or not; None for other cutoffs."""
     if k is None or isinstance(k, np.ndarray) or k != 1:
         return None
     if per == "group":
@@ -31,9 +31,9 @@ def select_all_at_cutoff_1(
 def select_single_relevant_at_cutoff_1(
     judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query", **_: object
 ) -> BoolArray | None:
-    """Return the queries that need a single document if the cut-off is one document.
+    """Return the queries that need a single document if the cutoff is one document.
 
-    Return None for other cut-offs, and if alternatives are ranked separately, because each then counts by itself.
+    Return None for other cutoffs, and if alternatives are ranked separately, because each then counts by itself.
     """
     if per == "group" or select_all_at_cutoff_1(judged, k=k) is None:
         return None

@@ -41,7 +41,7 @@ class UserMetric:
         name: The name of the metric.
         function: Takes the grades of one ranking and returns a number.
         module: The module that called `define_metric`.
-        k: Whether the metric takes a cut-off.
+        k: Whether the metric takes a cutoff.
         summary: One line for tables and messages.
         aliases: Other names of the metric.
         bounded: Whether every value is in [0, 1].
@@ -133,10 +133,10 @@ def define_metric(
         name: The name, in lower case: a letter, then letters, digits and underscores.
         function: Takes the grades, a read-only array of shape (rows,), and returns a number. It can also take arguments
             with these names: `ideal`, the grades of the ideal ranking, best first, one for each relevant document or
-            group, not cut; `k`, the cut-off, or None if there is none or it is a budget; `max_grade`, the largest grade
+            group, not cut; `k`, the cutoff, or None if there is none or it is a budget; `max_grade`, the largest grade
             of all judgments. Any other argument must have a number or a word as its default, and becomes a parameter of
             the metric: `def f(grades, *, p=0.5)` is available as `name(p=0.8)@10`.
-        k: Whether the metric takes a cut-off.
+        k: Whether the metric takes a cutoff.
         summary: One line for tables and messages; if empty, the first line of the function's docstring.
         aliases: Other names of the metric.
         bounded: Whether every value is in [0, 1], which narrows the confidence intervals; other values are then an
@@ -149,7 +149,7 @@ def define_metric(
             Existing results keep their numbers.
 
     Returns:
-        The metric, without a cut-off.
+        The metric, without a cutoff.
 
     Raises:
         TypeError: If the function is not callable, or requires an unknown argument.
@@ -205,7 +205,7 @@ def forget_metric(name: str) -> None:
 
 
 def defined_metrics() -> list[Metric]:
-    """Return the metrics defined by `define_metric`, without a cut-off."""
+    """Return the metrics defined by `define_metric`, without a cutoff."""
     return [Metric(name) for name, definition in DEFINITIONS.items() if definition.recipe is not None]
 
 

@@ -280,7 +280,7 @@ class RetrieverEvaluator(EvaluationSetup):
 
     @takes_arguments_of(_prepare_query)
     async def aevaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:
-        """Retrieve for one query and score the result; the asynchronous twin of `evaluate`."""
+        """Retrieve for one query and score the result; the asynchronous version of `evaluate`."""
         task = forward_arguments("aevaluate", self._prepare_query, args, kwargs)
         run = await aretrieve(task.functions, **task.retrieve_arguments)
         result: RetrieverEvalResult = task.make_result(run)
@@ -372,7 +372,7 @@ class RetrieverEvaluator(EvaluationSetup):
 
     @takes_arguments_of(_prepare_dataset)
     async def aevaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:
-        """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
+        """Evaluate the retriever on all queries of a dataset; the asynchronous version of `evaluate_dataset`."""
         task = forward_arguments("aevaluate_dataset", self._prepare_dataset, args, options)
         run = await aretrieve(task.functions, **task.retrieve_arguments)
         # In a thread, because metrics of LlamaIndex may take long or call a service.

@@ -103,7 +103,7 @@ def find_agent_nodes(answer: object) -> list[NodeWithScore]:
     if tool_names and not searches:
         names = ", ".join(dict.fromkeys(map(repr, tool_names)))
         raise TypeError(
-            f"the tools of the agent ({names}) returned texts, from which no ids can be told; use RetrieverTool or "
+            f"the tools of the agent ({names}) returned texts, from which IDs cannot be read; use RetrieverTool or "
             "QueryEngineTool, or record(tools=..., documents=...)"
         )
     run = Trajectories({"the question": Trajectory(searches)}).interleaved()

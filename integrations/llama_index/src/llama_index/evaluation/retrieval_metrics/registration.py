@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 
-# The cut-offs to register if there are no names; the registry is a dict, so each cut-off is an entry.
+# The cutoffs to register if there are no names; the registry is a dict, so each cutoff is an entry.
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 
 
@@ -61,7 +61,7 @@ def register(names: Iterable[str] | None = None, *, override: bool = False) -> R
     registration, if you can.
 
     Args:
-        names: The names to register, such as `["mrr@10", "ndcg@10"]`. None registers every metric, without cut-off and
+        names: The names to register, such as `["mrr@10", "ndcg@10"]`. None registers every metric, without cutoff and
             at 1, 3, 5, 10, 20, 50 and 100, except the names of llama-index-core.
         override: Replace metrics of llama-index-core with the same name: `hit_rate`, `mrr`, `precision`, `recall`, `ap`
             and `ndcg` then mean those of this package, even if `names` is None.

@@ -1,4 +1,4 @@
-"""Every retrieval metric, with cut-offs, groups and grades, as an evaluator of Haystack.
+"""Every retrieval metric, with cutoffs, groups and grades, as an evaluator of Haystack.
 
     from haystack_integrations.components.evaluators.retrieval_metrics import RetrievalEvaluator, evaluate_pipeline
 

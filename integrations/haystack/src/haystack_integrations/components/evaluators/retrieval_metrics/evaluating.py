@@ -79,8 +79,8 @@ class PipelineEvaluationTask:
         if costs:
             if not isinstance(retriever.reduced, Pipeline):
                 raise TypeError(
-                    "costs=True needs a pipeline, whose components it tells apart; the seconds of a single component "
-                    "are those of each question, stages.last.seconds"
+                    "costs=True needs a pipeline, whose components it measures separately; the seconds of a single "
+                    "component are those of each question, stages.last.seconds"
                 )
             self._costs = ComponentCosts()
             retriever = copy(retriever)
@@ -178,7 +178,7 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:
 
 @takes_arguments_of(PipelineEvaluationTask)
 async def aevaluate_pipeline(*args: Any, **options: Any) -> Stages:
-    """Ask a pipeline every question, and evaluate each of its steps; the asynchronous twin of `evaluate_pipeline`."""
+    """Run a pipeline on every question, and evaluate each stage; the asynchronous `evaluate_pipeline`."""
     task = forward_arguments("aevaluate_pipeline", PipelineEvaluationTask, args, options)
     with task.observe_costs():
         run = await aretrieve(task.functions, **task.retrieve_arguments)

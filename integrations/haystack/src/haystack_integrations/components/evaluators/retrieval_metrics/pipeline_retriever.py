@@ -153,7 +153,7 @@ class PipelineRetriever:
         return self._read_documents(self._run(text))
 
     async def ask(self, text: str) -> list[Document]:
-        """Return the documents for a query; the asynchronous twin of calling the retriever."""
+        """Return the documents for a query; the asynchronous version of calling the retriever."""
         return self._read_documents(await self._run_async(text))
 
     def steps(self, text: str) -> StageRankings:
@@ -161,7 +161,7 @@ class PipelineRetriever:
         return self._read_stages(self._run(text))
 
     async def steps_async(self, text: str) -> StageRankings:
-        """Return the documents of a query at each stage; the asynchronous twin of `steps`."""
+        """Return the documents of a query at each stage; the asynchronous version of `steps`."""
         return self._read_stages(await self._run_async(text))
 
     def _read_stages(self, results: PipelineOutputs) -> StageRankings:

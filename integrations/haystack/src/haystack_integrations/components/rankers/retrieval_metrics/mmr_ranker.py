@@ -196,7 +196,7 @@ class MMRRanker:
     @component.output_types(documents=list[Document])
     @takes_arguments_of(_prepare)
     async def run_async(self, *args: Any, **inputs: Any) -> dict[str, list[Document]]:
-        """Rank documents by MMR; the asynchronous twin of `run`, which embeds query and documents concurrently."""
+        """Rank documents by MMR; the asynchronous version of `run`, which embeds query and documents concurrently."""
         task = forward_arguments("run_async", self._prepare, args, inputs)
 
         document_embedder: Any = self.document_embedder
