@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import Lint
     from retrieval_metrics.files.opening import Limits
+    from retrieval_metrics.inputs.column_detection import Columns
     from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.metrics.base.metric import Metric
@@ -513,6 +514,8 @@ def read_questions(
     source: Any,
     *,
     separator: str | None = None,
+    columns: Columns | None = None,
+    header: bool = True,
     format: str | None = None,  # noqa: A002  (the format of a file is called format= everywhere)
     split: str = "test",
     limits: Limits | None = None,
@@ -528,6 +531,10 @@ def read_questions(
             per judgment, `document` and `grade` stand beside the question.
         separator: What stands between ids in a cell: `separator=","`; `""` if each cell holds one id. By default it is
             `;`, `|` or a line break if every cell agrees, and a warning says so.
+        columns: The names of the columns `id`, `query`, `relevant`, `document`, `grade` and `answer`, if they differ
+            from the usual ones; None for a missing column.
+        header: Whether the first line of a CSV, TSV or Excel file holds names. Without them, `columns` holds positions
+            from 1: `{"id": 1, "query": 2, "relevant": 3}`.
         format: `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension nor the
             content shows it.
         split: The judgments of a BEIR folder to read.
@@ -535,7 +542,8 @@ def read_questions(
 
     Raises:
         TypeError: If the source or one of its rows has another shape.
-        ValueError: If it is empty, a row is incomplete, cells can be read in several ways, or a query appears twice.
+        ValueError: If it is empty, a row is incomplete, cells can be read in several ways, a query appears twice, or
+            there is no column that `columns` names.
         OSError: If the path cannot be read.
         ImportError: If polars is not installed, or openpyxl for a workbook.
 
@@ -550,4 +558,13 @@ def read_questions(
         >>> read_questions(path, separator=";").qrels
         {'q1': ['d1'], 'q2': ['d2', 'd3']}
     """
-    return read_question_source(EvaluationSet, source, separator=separator, format=format, split=split, limits=limits)
+    return read_question_source(
+        EvaluationSet,
+        source,
+        separator=separator,
+        columns=columns,
+        header=header,
+        format=format,
+        split=split,
+        limits=limits,
+    )

@@ -9,7 +9,7 @@ from retrieval_metrics.files.formats import CANDIDATES_KEY, DOCUMENT_LIST_KEYS
 from retrieval_metrics.files.json_parsing import read_jsonl_objects
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, QUERY_COLUMNS
 from retrieval_metrics.inputs.json_codec import FORBIDDEN_KEY
-from retrieval_metrics.inputs.question_rows import PLAIN_ID_KEYS
+from retrieval_metrics.inputs.question_columns import PLAIN_ID_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -13,7 +13,6 @@ from retrieval_metrics.inputs.column_detection import (
     GRADE_COLUMNS,
     IGNORED_COLUMNS,
     QUERY_COLUMNS,
-    QUERY_ID_COLUMNS,
     RELEVANT_COLUMNS,
 )
 from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY, drop_missing, find_rows, translate_row
@@ -22,12 +21,14 @@ from retrieval_metrics.inputs.json_codec import add_forbidden, decode_judgments
 from retrieval_metrics.inputs.judgment_cells import FORBIDDEN_COLUMN, read_cells
 from retrieval_metrics.inputs.judgment_rows import gather_judgment_rows
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
+from retrieval_metrics.inputs.question_columns import ANSWER_KEYS, ID_KEYS, QUERY_KEYS, rename_columns
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics._internal.plain_types import QueryId
+    from retrieval_metrics.inputs.column_detection import Columns
     from retrieval_metrics.inputs.items import Judgments
 
     class HasQueries(Protocol):
@@ -45,11 +46,6 @@ if TYPE_CHECKING:
     QuestionDataset: TypeAlias = Questions | Mapping[str, object] | Iterable[object] | HasQueries | PathLike[str]
 
 
-# Names of an id whose row has no other id. Beside the id of a query, such a name can be the number of a row.
-PLAIN_ID_KEYS = ("id", "_id")
-ID_KEYS = (*QUERY_ID_COLUMNS, *PLAIN_ID_KEYS)
-QUERY_KEYS = ("query", "question", "user_input", "text")
-ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
 CONVERSATION_KEY = "conversation"
 # The columns of a table that are no labels.
 KNOWN_COLUMNS = frozenset(
@@ -62,7 +58,11 @@ KNOWN_COLUMNS = frozenset(
 
 
 def read_question_dataset(
-    questions_class: type[QuestionsT], dataset: QuestionDataset, *, separator: str | None = None
+    questions_class: type[QuestionsT],
+    dataset: QuestionDataset,
+    *,
+    separator: str | None = None,
+    columns: Columns | None = None,
 ) -> QuestionsT:
     """Read a dataset in any shape of `EvaluationSet.from_dataset` except a path.
 
@@ -71,11 +71,15 @@ def read_question_dataset(
         dataset: Questions, rows, a mapping of query texts to judgments, or an object with `queries` and
             `relevant_docs`.
         separator: What stands between the ids of a cell of text; see `read_cells`.
+        columns: The columns that the user named; see `rename_columns`.
 
     Raises:
         TypeError: If it is anything else.
-        ValueError: If it is empty, a query appears twice, or a query has no judgments.
+        ValueError: If it is empty, a query appears twice, or a query has no judgments; or if `columns` name columns of
+            something without rows.
     """
+    if columns:
+        return _read_named_columns(questions_class, dataset, columns, separator)
     if isinstance(dataset, questions_class):
         return dataset
     if isinstance(dataset, Questions):
@@ -109,6 +113,19 @@ def read_question_dataset(
         "a dataset is a list of (query, relevant) pairs, a list of {'query': ..., 'relevant': ...} rows, or an "
         f"object with queries and relevant_docs; got {type(dataset).__name__}{hint}"
     )
+
+
+def _read_named_columns(
+    questions_class: type[QuestionsT], dataset: QuestionDataset, columns: Columns, separator: str | None
+) -> QuestionsT:
+    """Read the rows of a dataset whose columns the user named."""
+    name = f"the {type(dataset).__name__}"
+    rows = find_rows(dataset)
+    if rows is None:
+        if isinstance(dataset, (Questions, Mapping, str, bytes)) or not isinstance(dataset, Iterable):
+            raise ValueError(f"columns= names the columns of rows, but {name} has none")
+        rows = dataset
+    return read_question_dataset(questions_class, rename_columns(rows, columns, name), separator=separator)
 
 
 def read_question_table(
@@ -301,5 +318,6 @@ def _require_value(row: Mapping[str, Any], keys: Sequence[str], number: int, rol
         if key in row:
             return row[key]
     raise ValueError(
-        f"row {number} has no {role!r} (nor {', '.join(keys[1:])}); it has {', '.join(map(repr, row)) or 'nothing'}"
+        f"row {number} has no {role!r} (nor {', '.join(keys[1:])}); it has {', '.join(map(repr, row)) or 'nothing'}; "
+        f"if one of them is it, read_questions takes columns={{{role!r}: ...}}"
     )
