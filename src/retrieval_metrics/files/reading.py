@@ -270,7 +270,8 @@ def read_run(
                     _require_no_blanks(query, "query", reader.name)
             return read_json_run(rankings, reader.name, allowed)
         table = _as_long_table(content, RUN_ROLES, columns, _table_name(reader, detected), allowed)
-        is_score_unnamed = not header or detected in POSITIONAL_FORMATS
-        if is_score_unnamed:
+        if detected in POSITIONAL_FORMATS:
+            table.require_no_ranks_as_scores("pass format='msmarco', for lines query document rank")
+        elif not header:
             table.require_no_ranks_as_scores()
         return Run([table.rankings()])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from io import BytesIO, StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +12,11 @@ from retrieval_metrics.files.csv_checks import require_closed_quotes, require_li
 from retrieval_metrics.files.encodings import format_line_location, require_utf8
 from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.headers import POSITIONS_OF_RANKINGS, require_names
-from retrieval_metrics.inputs.column_detection import separator_note
+from retrieval_metrics.inputs.column_detection import (
+    EXCEL_SEPARATOR_NOTE,
+    describe_excel_separator,
+    separator_note,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -187,12 +190,9 @@ class TextTable:
     def _separator_hint(self) -> str:
         """Return a hint for the message if the lines seem to be separated otherwise."""
         first_line = self._text.split(b"\n", 1)[0].decode().strip()
-        declared = re.fullmatch(r"sep=(.)", first_line, re.IGNORECASE)
+        declared = EXCEL_SEPARATOR_NOTE.fullmatch(first_line)
         if declared is not None:
-            return (
-                f"; the first line is a note of Excel on its separator, {declared[1]!r}: remove it, and save the table "
-                "with commas as CSV or with tabs as TSV"
-            )
+            return describe_excel_separator(declared[1])
         if len(self.header) > 1:
             return ""
         return separator_note(self.header)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -76,6 +77,8 @@ SUBSTITUTES = {"score": ("rank",)}
 
 # Separators other than that of the format. A table whose only column has one in its name was split at the wrong one.
 OTHER_SEPARATORS = (";", "\t", "|")
+# The first line of a table in which Excel names its separator.
+EXCEL_SEPARATOR_NOTE = re.compile(r"sep=(.)", re.IGNORECASE)
 
 
 def find_columns(
@@ -151,10 +154,21 @@ def _require_single_columns(column_names: list[str], column_by_role: Mapping[str
             )
 
 
+def describe_excel_separator(separator: str) -> str:
+    """Return what to do about a first line in which Excel names the separator of a table."""
+    return (
+        f"; the first line is a note of Excel on its separator, {separator!r}: remove it, and save the table with "
+        "commas as CSV or with tabs as TSV"
+    )
+
+
 def separator_note(column_names: list[str]) -> str:
     """Return a hint for an error message if the only column of a table seems to hold several; empty otherwise."""
     if len(column_names) != 1:
         return ""
+    declared = EXCEL_SEPARATOR_NOTE.fullmatch(column_names[0].strip())
+    if declared is not None:
+        return describe_excel_separator(declared[1])
     for separator in OTHER_SEPARATORS:
         if separator in column_names[0]:
             return f"; it seems to be separated by {separator!r}: a CSV file has commas, a TSV file tabs"
