@@ -14,6 +14,7 @@ from retrieval_metrics.agents.merged_searches import truncate_ranking
 from retrieval_metrics.cli.option_names import reading
 from retrieval_metrics.cli.option_types import has_positions, parse_clusters, parse_columns
 from retrieval_metrics.files.compressions import COMPRESSIONS
+from retrieval_metrics.files.formats import blank_system_description
 from retrieval_metrics.files.opening import STANDARD_INPUT, open_source
 from retrieval_metrics.files.question_files import seems_to_hold_questions
 from retrieval_metrics.files.saved_format import is_saved
@@ -314,7 +315,8 @@ def read_run_name(path: str) -> str:
     if not Path(path).is_file():
         return "standard input"
     with open_source(path) as source:
-        words = COMMENT_PATTERN.sub(b"", source.beginning()).lstrip().partition(b"\n")[0].split()
+        beginning = blank_system_description(source.beginning())
+        words = COMMENT_PATTERN.sub(b"", beginning).lstrip().partition(b"\n")[0].split()
     return words[-1].decode(errors="replace") if len(words) == len(RUN_LAYOUT.fields) else _name_of_file(path)
 
 
