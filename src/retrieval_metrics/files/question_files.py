@@ -24,7 +24,12 @@ from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, separato
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.inputs.question_columns import QUERY_KEYS, rename_columns
-from retrieval_metrics.inputs.question_rows import CONVERSATION_KEY, read_question_dataset, read_question_table
+from retrieval_metrics.inputs.question_rows import (
+    CONVERSATION_KEY,
+    find_answer,
+    read_question_dataset,
+    read_question_table,
+)
 from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
@@ -269,8 +274,9 @@ def _read_beir(questions_class: type[QuestionsT], folder: Path, split: str) -> Q
         provenance_fields = {name: metadata[name] for name in PROVENANCE_FIELDS if metadata.get(name) is not None}
         if provenance_fields:
             provenance[query] = Provenance(**provenance_fields)
-        if "answer" in metadata:
-            answers[query] = metadata["answer"]
+        answer = find_answer(metadata)
+        if answer is not None:
+            answers[query] = answer
         if CONVERSATION_KEY in metadata:
             conversation[query] = metadata[CONVERSATION_KEY]
     return questions_class(

@@ -210,7 +210,7 @@ def _read_rows(
         if provenance is not None:
             provenance_by_query[query] = provenance
         if isinstance(row, Mapping):
-            answer = _find_answer(row)
+            answer = find_answer(row)
             if answer is not None:
                 answers[query] = answer
             if row.get(CONVERSATION_KEY) is not None:
@@ -288,7 +288,7 @@ def _find_id(row: Mapping[str, Any], text: str) -> QueryId:
     return text
 
 
-def _find_answer(row: Mapping[str, Any]) -> str | None:
+def find_answer(row: Mapping[str, Any]) -> str | None:
     """Return the reference answer of a row; None if no key for answers holds a text or a number."""
     for key in ANSWER_KEYS:
         answer = row.get(key)
