@@ -38,6 +38,7 @@ class Advice:
         reader: The reader that the message names, if it is another.
         result: What is read when the advice is followed, as plain dicts.
         error: The message of the error then, if the advice leads to one.
+        refused_options: The options with which it is refused.
     """
 
     reader: str
@@ -49,7 +50,7 @@ class Advice:
     other_reader: str = ""
     result: Any = None
     error: str = ""
-    given: dict[str, Any] = field(default_factory=dict)
+    refused_options: dict[str, Any] = field(default_factory=dict)
 
     def data(self) -> bytes:
         return self.content if isinstance(self.content, bytes) else self.content.encode()
@@ -89,7 +90,7 @@ def replaced(old: str, new: str) -> Callable[[bytes], bytes]:
     return lambda content: content.replace(old.encode(), new.encode())
 
 
-ONE = {"q1": {"d1": 1.0}}
+SINGLE = {"q1": {"d1": 1.0}}
 TWO = {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}
 SCORED = {"q1": {"d1": 2.0, "d2": 1.0}}
 RANKED = {"q1": ["d1", "d2"]}
@@ -168,7 +169,7 @@ CASES = [
         "id,query,doc,grade\nq1,why,d1,1\n",
         r"'query', 'id', any of which could be the query",
         {"columns": {"query": "id"}},
-        result=ONE,
+        result=SINGLE,
     ),
     Advice(
         "qrels",
@@ -176,7 +177,7 @@ CASES = [
         "query,doc,note\nq1,d1,1\n",
         r"columns=\{'grade': None\} if every document listed",
         {"columns": {"grade": None}},
-        result=ONE,
+        result=SINGLE,
     ),
     Advice(
         "qrels",
@@ -184,7 +185,7 @@ CASES = [
         "query,doc,grade,grade\nq1,d1,1,0\n",
         r"two columns named 'grade'.*allow='repeated'",
         {"allow": "repeated"},
-        result=ONE,
+        result=SINGLE,
     ),
     Advice(
         "qrels",
@@ -192,7 +193,7 @@ CASES = [
         "query,relevant\nq1,d1\n",
         r"'relevant' seems to hold all documents .*read_questions\(path\)",
         other_reader="questions",
-        result=ONE,
+        result=SINGLE,
     ),
     Advice(
         "qrels",
@@ -200,7 +201,7 @@ CASES = [
         "query;doc;grade\nq1;d1;1\n",
         "separated by ';'.*a CSV file has commas",
         edit=with_commas,
-        result=ONE,
+        result=SINGLE,
     ),
     Advice(
         "qrels",
@@ -219,7 +220,12 @@ CASES = [
         result={"q1": {"a, b": 1.0}},
     ),
     Advice(
-        "questions", "a.csv", "sep=;\nquery;relevant\nq1;d1\n", "note of Excel.*remove it", edit=with_commas, result=ONE
+        "questions",
+        "a.csv",
+        "sep=;\nquery;relevant\nq1;d1\n",
+        "note of Excel.*remove it",
+        edit=with_commas,
+        result=SINGLE,
     ),
     # Files without a header.
     Advice(
@@ -262,7 +268,7 @@ CASES = [
         r"holds ranks.*columns=\{'rank': 3\}",
         {"header": False, "columns": {**POSITIONS, "rank": 3}},
         result=RANKED,
-        given={"header": False, "columns": {**POSITIONS, "score": 3}},
+        refused_options={"header": False, "columns": {**POSITIONS, "score": 3}},
     ),
     Advice(
         "run",
@@ -290,7 +296,7 @@ CASES = [
         {"format": "colbert"},
         result={"q1": {"d1": 9.5, "d2": 8.5}},
     ),
-    Advice("run", "a.trec", "q1 0 d1 1\n", "TREC qrels, which read_qrels reads", other_reader="qrels", result=ONE),
+    Advice("run", "a.trec", "q1 0 d1 1\n", "TREC qrels, which read_qrels reads", other_reader="qrels", result=SINGLE),
     Advice(
         "qrels",
         "a.trec",
@@ -299,14 +305,14 @@ CASES = [
         other_reader="run",
         result={"q1": {"d1": 2.5, "d2": 2.0}},
     ),
-    Advice("qrels", "a.trec", "q1 d1 L1\n", "as of NTCIR, format='ntcir'", {"format": "ntcir"}, result=ONE),
+    Advice("qrels", "a.trec", "q1 d1 L1\n", "as of NTCIR, format='ntcir'", {"format": "ntcir"}, result=SINGLE),
     Advice(
         "qrels",
         "a.qrels",
         "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
         "for BEIR qrels pass format='tsv'",
         {"format": "tsv"},
-        result=ONE,
+        result=SINGLE,
     ),
     Advice(
         "run",
@@ -315,7 +321,7 @@ CASES = [
         "is for judgments; runs of NTCIR are TREC files: pass format='trec'",
         {"format": "trec"},
         result={"q1": {"d1": 2.5}},
-        given={"format": "ntcir"},
+        refused_options={"format": "ntcir"},
     ),
     Advice(
         "run",
@@ -324,7 +330,7 @@ CASES = [
         "and not scores; pass format='msmarco'",
         {"format": "msmarco"},
         result=RANKED,
-        given={"format": "tevatron"},
+        refused_options={"format": "tevatron"},
     ),
     Advice(
         "questions",
@@ -333,7 +339,7 @@ CASES = [
         "without columns that columns= could name",
         {},
         result={"why?": {"d1": 1.0}},
-        given={"columns": {"id": "nr"}},
+        refused_options={"columns": {"id": "nr"}},
     ),
     Advice(
         "questions",
@@ -341,8 +347,8 @@ CASES = [
         "nr,query,relevant\nq1,why?,d1\n",
         "no column 'id'; it has 'nr', 'query'",
         {"columns": {"id": "nr"}},
-        result=ONE,
-        given={"columns": {"id": "id"}},
+        result=SINGLE,
+        refused_options={"columns": {"id": "id"}},
     ),
     Advice(
         "qrels",
@@ -353,9 +359,14 @@ CASES = [
         error="no column named like a query",
     ),
     # Repeated rows and ids.
-    Advice("qrels", "a.trec", "q1 0 d1 1\nq1 0 d1 1\n", "allow='repeated'", {"allow": "repeated"}, result=ONE),
+    Advice("qrels", "a.trec", "q1 0 d1 1\nq1 0 d1 1\n", "allow='repeated'", {"allow": "repeated"}, result=SINGLE),
     Advice(
-        "qrels", "a.csv", "query,doc,grade\nq1,d1,1\nq1,d1,1\n", "allow='repeated'", {"allow": "repeated"}, result=ONE
+        "qrels",
+        "a.csv",
+        "query,doc,grade\nq1,d1,1\nq1,d1,1\n",
+        "allow='repeated'",
+        {"allow": "repeated"},
+        result=SINGLE,
     ),
     Advice(
         "qrels",
@@ -363,10 +374,15 @@ CASES = [
         '{"query":"q1","document":"d1"}\n' * 2,
         "allow='repeated'",
         {"allow": "repeated"},
-        result=ONE,
+        result=SINGLE,
     ),
     Advice(
-        "qrels", "a.json", '{"q1":{"d1":1,"d1":0}}', "allow='repeated'.*first counts", {"allow": "repeated"}, result=ONE
+        "qrels",
+        "a.json",
+        '{"q1":{"d1":1,"d1":0}}',
+        "allow='repeated'.*first counts",
+        {"allow": "repeated"},
+        result=SINGLE,
     ),
     Advice(
         "qrels",
@@ -456,7 +472,7 @@ CASES = [
         "without columns that columns= could name",
         {},
         result=RANKED,
-        given={"columns": {"query": "x"}},
+        refused_options={"columns": {"query": "x"}},
     ),
     Advice(
         "run",
@@ -465,7 +481,7 @@ CASES = [
         "is not used; leave it out",
         {},
         result=RANKED,
-        given={"columns": {"score": "s"}},
+        refused_options={"columns": {"score": "s"}},
     ),
     Advice(
         "run",
@@ -474,7 +490,7 @@ CASES = [
         "no header; leave header=False out",
         {},
         result=RANKED,
-        given={"header": False},
+        refused_options={"header": False},
     ),
     Advice(
         "queries",
@@ -515,9 +531,9 @@ CASES = [
         "query,doc\nq1,d1\n".encode("utf-16"),
         "iconv -f UTF-16.* -t UTF-8",
         edit=lambda content: content.decode("utf-16").encode(),
-        result=ONE,
+        result=SINGLE,
     ),
-    Advice("qrels", "a.csv", "query,doc\rq1,d1\r", r"tr '\\r' '\\n'", edit=replaced("\r", "\n"), result=ONE),
+    Advice("qrels", "a.csv", "query,doc\rq1,d1\r", r"tr '\\r' '\\n'", edit=replaced("\r", "\n"), result=SINGLE),
     Advice(
         "qrels",
         "a.trec",
@@ -541,17 +557,19 @@ CASES = [
         "unpack it: unzip FILE",
         edit=unzip_first,
         options={"format": "trec"},
-        result=ONE,
+        result=SINGLE,
     ),
-    Advice("qrels", "a.trec", "q1 0 d1 1\n", "leave header=False out", {}, result=ONE, given={"header": False}),
+    Advice(
+        "qrels", "a.trec", "q1 0 d1 1\n", "leave header=False out", {}, result=SINGLE, refused_options={"header": False}
+    ),
     Advice(
         "qrels",
         "a.trec",
         "q1 0 d1 1\n",
         "no column names; pass format= if it has another",
         {},
-        result=ONE,
-        given={"columns": {"query": "q"}},
+        result=SINGLE,
+        refused_options={"columns": {"query": "q"}},
     ),
     # Questions.
     Advice(
@@ -592,7 +610,7 @@ CASES = [
         "query,gold\nq1,d1\n",
         r"read_questions takes columns=\{'relevant': \.\.\.\}",
         {"columns": {"relevant": "gold"}},
-        result=ONE,
+        result=SINGLE,
     ),
     Advice(
         "questions",
@@ -611,7 +629,7 @@ CASES = [
         result=TWO,
     ),
     Advice(
-        "questions", "a.trec", "q1 0 d1 1\n", "read its judgments with read_qrels", other_reader="qrels", result=ONE
+        "questions", "a.trec", "q1 0 d1 1\n", "read its judgments with read_qrels", other_reader="qrels", result=SINGLE
     ),
     Advice(
         "questions",
@@ -619,7 +637,7 @@ CASES = [
         "id,query,doc,grade\nq1,why?,d1,x\n",
         "the grade must be a number, got 'x'",
         edit=replaced(",x", ",1"),
-        result=ONE,
+        result=SINGLE,
     ),
     Advice(
         "questions",
@@ -627,7 +645,7 @@ CASES = [
         "id,query,doc\nq1,why?,d1\nq1,why?,d1\n",
         "judged twice",
         edit=replaced("q1,why?,d1\nq1", "q1"),
-        result=ONE,
+        result=SINGLE,
     ),
 ]
 
@@ -638,7 +656,7 @@ def test_a_message_is_an_instruction_that_works(case: Advice, tmp_path: Path) ->
     path = tmp_path / case.name
     path.write_bytes(case.data())
     with pytest.raises((TypeError, ValueError)) as refused:
-        READERS[case.reader](path, **case.given)
+        READERS[case.reader](path, **case.refused_options)
     message = str(refused.value)
     assert re.search(case.advice, message), message
     if case.edit is not None:

@@ -431,3 +431,88 @@ def test_columns_about_the_document_are_left_out_of_rows_per_judgment(tmp_path: 
     assert questions.qrels == {"q1": {"d1": 1.0, "d2": 1.0}}
     assert questions.queries == {"q1": "why?"}
     assert dict(questions.provenance["q1"].labels) == {"team": "a"}
+
+
+SQUAD_PARAGRAPH = {
+    "context": "It is blue.",
+    "qas": [
+        {"id": "q1", "question": "Why?", "answers": [{"text": "blue", "answer_start": 6}]},
+        {"id": "q2", "question": "Who?", "answers": [], "is_impossible": True},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "qrels", "answers"),
+    [
+        (
+            "autorag.csv",
+            "qid,query,generation_gt,retrieval_gt\nq1,Why?,\"['Because.']\",\"[['d1'], ['d2']]\"\n",
+            {"q1": [["d1"], ["d2"]]},
+            {},
+        ),
+        (
+            "golden.csv",
+            "question_id,question,expected_doc_ids,expected_answer\nq1,Why?,d1;d2,So.\n",
+            {"q1": ["d1", "d2"]},
+            {"q1": "So."},
+        ),
+        (
+            "pairs.csv",
+            "query_id,query,relevant_doc_id,label\nq1,Why?,d1,1\nq1,Why?,d2,0\n",
+            {"q1": {"d1": 1.0, "d2": 0.0}},
+            {},
+        ),
+        (
+            "testset.csv",
+            "user_input,reference_contexts,reference,synthesizer_name\nWhy?,\"['It is so.']\",So.,single_hop\n",
+            {"Why?": [rm.Text("It is so.")]},
+            {"Why?": "So."},
+        ),
+        (
+            "golden.jsonl",
+            '{"id": "q1", "question": "Why?", "ground_truth": "So.", "gold_chunk_ids": ["c1"], "fy": "FY24"}',
+            {"q1": ["c1"]},
+            {"q1": "So."},
+        ),
+        ("rows.json", '[{"query": "Why?", "relevant_doc_ids": ["d1"]}]', {"Why?": ["d1"]}, {}),
+        ("wrapped.json", '{"queries": [{"id": "q1", "query": "Why?", "relevant_docs": ["d1"]}]}', {"q1": ["d1"]}, {}),
+        (
+            "squad.json",
+            json.dumps({"version": "2", "data": [{"title": "Sky", "paragraphs": [SQUAD_PARAGRAPH]}]}),
+            {"q1": [rm.Text("It is blue.")], "q2": []},
+            {"q1": "blue"},
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_files_of_public_repositories_are_read_as_they_are(
+    tmp_path: Path, name: str, text: str, qrels: Any, answers: Any
+) -> None:
+    (tmp_path / name).write_text(text)
+    questions = rm.read_questions(tmp_path / name)
+    assert questions.qrels == qrels
+    assert questions.answers == answers
+    results = [rm.Retrieved("x", text="nothing"), rm.Retrieved("y", text="else")]
+    assert rm.evaluate(tmp_path / name, dict.fromkeys(qrels, results), "hit_rate").means == {"hit_rate": 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "answers.csv",
+            "question,expected_answer,\nWhy?,So.,\n",
+            "row 1 has no 'relevant' .*'question', 'expected_answer'",
+        ),
+        (
+            "mteb.jsonl",
+            '{"query-id": "q1", "corpus-id": "d1", "score": 1}',
+            "without the text .* read_qrels reads such rows",
+        ),
+    ],
+)
+def test_files_without_judgments_or_texts_are_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=message):
+        rm.read_questions(tmp_path / name)

@@ -65,7 +65,7 @@ def require_names(
     suspects = [name for name in header if name in named_by_user]
     has_usual_name = any(_is_usual(name) for name in header)
     if not columns and not has_usual_name:
-        suspects = list(header)
+        suspects = [name for name in header if name.strip()]  # a line may end with a separator
     if not suspects:
         return
     value_below: Mapping[str, str] = dict(zip(header, first_row, strict=False))

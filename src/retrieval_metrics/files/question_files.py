@@ -21,12 +21,14 @@ from retrieval_metrics.files.saved_format import is_saved
 from retrieval_metrics.files.tabular_rows import read_table
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, separator_note
+from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.inputs.question_columns import QUERY_KEYS, rename_columns
 from retrieval_metrics.inputs.question_rows import (
     CONVERSATION_KEY,
     find_answer,
+    holds_question_rows,
     read_question_dataset,
     read_question_table,
 )
@@ -43,8 +45,12 @@ if TYPE_CHECKING:
 
 # The file of the questions in a BEIR folder.
 QUERIES_FILE = "queries.jsonl"
-# The keys of datasets of LlamaIndex in JSON.
-DATASET_KEYS = (frozenset({"queries", "relevant_docs"}), frozenset({"examples"}))
+# The keys of a dataset of LlamaIndex in JSON.
+DATASET_KEYS = frozenset({"queries", "relevant_docs"})
+# The columns of the judgments of a question.
+JUDGMENT_KEYS = (*RELEVANT_COLUMNS, REFERENCE_TEXTS_KEY)
+# The keys of which one stands in every JSON object with questions.
+KEYS_OF_QUESTIONS = (*QUERY_KEYS, "queries", "examples", "paragraphs")
 TABLE_FORMATS = ("csv", "tsv", "parquet", "arrow")
 EXCEL_EXTENSIONS = (".xlsx", ".xlsm")
 
@@ -146,7 +152,7 @@ def seems_to_hold_questions(path: str | PathLike[str]) -> bool:
             separator = "\t" if format_name == "tsv" else ","
             first_line = reader.beginning().split(b"\n", 1)[0].decode(errors="replace")
             names = first_line.split(separator)
-    return any(name.strip().strip('"').lower() in RELEVANT_COLUMNS for name in names)
+    return any(name.strip().strip('"').lower() in JUDGMENT_KEYS for name in names)
 
 
 def _holds_question_objects(file: Path, format_name: str) -> bool:
@@ -154,10 +160,10 @@ def _holds_question_objects(file: Path, format_name: str) -> bool:
     with open_source(file) as reader:
         start = reader.beginning().decode(errors="replace").lstrip()
         if format_name == "json" and start.startswith("{"):
-            return any(f'"{key}"' in start for key in ("relevant_docs", "examples")) and _is_dataset(reader)
+            return any(f'"{key}"' in start for key in KEYS_OF_QUESTIONS) and _is_dataset(reader)
     first_object = _read_first_object(start.removeprefix("[").lstrip())
     has_text = any(isinstance(first_object.get(key), str) for key in QUERY_KEYS)
-    return has_text and any(column in first_object for column in RELEVANT_COLUMNS)
+    return has_text and any(column in first_object for column in JUDGMENT_KEYS)
 
 
 def _is_dataset(reader: Reader) -> bool:
@@ -165,7 +171,9 @@ def _is_dataset(reader: Reader) -> bool:
         content = read_json_file(reader)
     except ValueError:  # not JSON: the reader of judgments raises the error
         return False
-    return isinstance(content, dict) and any(keys <= content.keys() for keys in DATASET_KEYS)
+    if not isinstance(content, dict):
+        return False
+    return content.keys() >= DATASET_KEYS or holds_question_rows(content)
 
 
 def _read_first_object(text: str) -> Mapping[str, Any]:

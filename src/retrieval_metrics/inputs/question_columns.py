@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 PLAIN_ID_KEYS = ("id", "_id")
 ID_KEYS = (*QUERY_ID_COLUMNS, *PLAIN_ID_KEYS)
 QUERY_KEYS = ("query", "question", "user_input", "text")
-ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
+ANSWER_KEYS = (
+    *("answer", "reference", "reference_answer", "expected_response"),
+    *("expected_answer", "ground_truth", "ground_truth_answer", "gold_answer", "golden_answer"),
+)
 # The usual names of the columns of each role, of which the first counts.
 NAMES_BY_ROLE: Mapping[str, Sequence[str]] = {
     "id": ID_KEYS,

@@ -13,6 +13,7 @@ from retrieval_metrics.inputs.column_detection import (
     GRADE_COLUMNS,
     IGNORED_COLUMNS,
     QUERY_COLUMNS,
+    QUERY_ID_COLUMNS,
     RELEVANT_COLUMNS,
 )
 from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY, drop_missing, find_rows, translate_row
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 
 CONVERSATION_KEY = "conversation"
+# The usual names of a missing column that a message lists, beside the first.
+MAX_SHOWN_NAMES = 4
 # The columns of a table that are no labels.
 KNOWN_COLUMNS = frozenset(
     [
@@ -165,15 +168,30 @@ def _is_empty_cell(value: Any) -> bool:
 
 
 def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
-    """Return the rows of a mapping that is a row itself, or maps ids to rows; None if it maps texts to judgments."""
+    """Return the rows of a mapping that is a row, holds a list of rows, or maps ids to rows; else None."""
     if any(isinstance(dataset.get(key), str) for key in QUERY_KEYS):
         return [dataset]
+    for value in dataset.values():
+        if isinstance(value, list) and value and all(map(_is_judged_question, value)):
+            return value
     values = list(dataset.values())
     if not values or not all(isinstance(value, Mapping) for value in values):
         return None
     if not all(any(isinstance(value.get(key), str) for key in QUERY_KEYS) for value in values):
         return None
     return [{"id": query, **row} for query, row in dataset.items()]
+
+
+def holds_question_rows(dataset: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping is a row, holds a list of rows, or maps ids to rows."""
+    return find_rows(dataset) is not None or _find_rows_in_mapping(dataset) is not None
+
+
+def _is_judged_question(row: Any) -> bool:
+    """Return whether a row holds the text of a question and its judgments."""
+    if not isinstance(row, Mapping) or not any(isinstance(row.get(key), str) for key in QUERY_KEYS):
+        return False
+    return any(column in row for column in RELEVANT_COLUMNS)
 
 
 def _get_mapping(dataset: Any, name: str) -> Mapping[Any, Any] | None:
@@ -317,7 +335,20 @@ def _require_value(row: Mapping[str, Any], keys: Sequence[str], number: int, rol
     for key in keys:
         if key in row:
             return row[key]
+    if role == "query" and _holds_judgment(row):
+        raise ValueError(
+            f"row {number} is a judgment without the text of its question, {dict(row)!r}: read_qrels reads such rows"
+        )
+    others = ", ".join(keys[1 : 1 + MAX_SHOWN_NAMES])
+    if len(keys) > 1 + MAX_SHOWN_NAMES:
+        others += ", ..."
     raise ValueError(
-        f"row {number} has no {role!r} (nor {', '.join(keys[1:])}); it has {', '.join(map(repr, row)) or 'nothing'}; "
+        f"row {number} has no {role!r} (nor {others}); it has {', '.join(map(repr, row)) or 'nothing'}; "
         f"if one of them is it, read_questions takes columns={{{role!r}: ...}}"
     )
+
+
+def _holds_judgment(row: Mapping[str, Any]) -> bool:
+    """Return whether a row holds the id of a query and a document."""
+    names = {str(name).strip().lower() for name in row}
+    return not names.isdisjoint(QUERY_ID_COLUMNS) and not names.isdisjoint(DOCUMENT_COLUMNS)
