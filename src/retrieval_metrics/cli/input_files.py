@@ -114,6 +114,11 @@ def read_judgments(arguments: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet
     return saved
 
 
+def _is_judged_file(arguments: argparse.Namespace, path: str) -> bool:
+    """Return whether a path is that of the judgments, which `report` has not."""
+    return path == getattr(arguments, "qrels", None)
+
+
 def _names_questions(arguments: argparse.Namespace) -> bool:
     """Return whether `--qrels-column` names a column that only a table of questions has."""
     roles_of_questions = NAMES_BY_ROLE.keys() - JUDGMENT_ROLES.keys()
@@ -125,7 +130,7 @@ def _read_questions(arguments: argparse.Namespace, path: str) -> rm.EvaluationSe
     """Read a table with one row per question, a workbook, or a BEIR folder."""
     separator = dict(arguments.reading).get("separator")
     columns = None
-    if path == arguments.qrels:
+    if _is_judged_file(arguments, path):
         columns = parse_columns(arguments.qrels_column)
     with reading(arguments, "qrels"):
         return rm.read_questions(
@@ -222,7 +227,7 @@ def _should_show_progress(path: str) -> bool:
 def read_query_texts(arguments: argparse.Namespace, path: str) -> dict[str, str]:
     """Read the texts of queries, within the limits of the options; those of a saved set of questions too."""
     questions = read_saved_questions(path)
-    is_named = path == arguments.qrels and _names_questions(arguments)
+    is_named = _is_judged_file(arguments, path) and _names_questions(arguments)
     if questions is None and (is_named or seems_to_hold_questions(path)):
         questions = _read_questions(arguments, path)
     if questions is not None:
