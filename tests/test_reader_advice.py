@@ -633,6 +633,14 @@ CASES = [
     ),
     Advice(
         "questions",
+        "a.tsv",
+        "q1\t0\td1\t1\n",
+        "read its judgments with read_qrels",
+        other_reader="qrels",
+        result=SINGLE,
+    ),
+    Advice(
+        "questions",
         "a.csv",
         "id,query,doc,grade\nq1,why?,d1,x\n",
         "the grade must be a number, got 'x'",

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 QUERIES_FILE = "queries.jsonl"
 # The keys of a dataset of LlamaIndex in JSON.
 DATASET_KEYS = frozenset({"queries", "relevant_docs"})
+# The columns of TREC judgments, and the usual values of the second.
+N_TREC_COLUMNS = 4
+TREC_ITERATIONS = (b"0", b"Q0")
 # The columns of the judgments of a question.
 JUDGMENT_KEYS = (*RELEVANT_COLUMNS, REFERENCE_TEXTS_KEY)
 # The keys of which one stands in every JSON object with questions.
@@ -189,6 +192,8 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
     detected = find_format_by_name(reader.file_name) if format is None else None
     if detected is None or detected == "trec":
         detected = detect_format(reader, format)
+    if detected == "tsv" and format is None and _holds_trec_judgments(reader):
+        detected = "trec"
     if detected in {"json", "jsonl"}:
         if not layout.has_header:
             raise ValueError(f"{reader.name} is read as {detected}, which has no header; leave header=False out")
@@ -211,6 +216,12 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
     if len(table.names) == 1:
         raise ValueError(f"{reader.name} has only the column {table.names[0]!r}{separator_note(table.names)}")
     return _read_rows_of_table(questions_class, table.frame.collect().to_dicts(), layout, reader.name)
+
+
+def _holds_trec_judgments(reader: Reader) -> bool:
+    """Return whether a file with tabs begins with a line of TREC judgments, `query 0 document grade`."""
+    fields = reader.beginning().split(b"\n", 1)[0].split(b"\t")
+    return len(fields) == N_TREC_COLUMNS and fields[1] in TREC_ITERATIONS
 
 
 def _read_rows_of_table(
