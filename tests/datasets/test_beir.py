@@ -18,6 +18,12 @@ class TestBeir:
         assert (read.queries, read.qrels, read.provenance) == (questions.queries, questions.qrels, questions.provenance)
         assert rm.read_corpus(tmp_path / "new" / "set" / "corpus.jsonl") == {"d1": "one", "d7": "seven"}
 
+    def test_a_number_is_an_answer(self, tmp_path: Path) -> None:
+        rm.EvaluationSet(QUERIES, QRELS).to_beir(tmp_path)
+        row = '{"_id": "q1", "text": "why?", "metadata": {"answer": 12.0}}\n{"_id": "q2", "text": "how?"}\n'
+        (tmp_path / "queries.jsonl").write_text(row, encoding="utf-8-sig")
+        assert rm.read_questions(tmp_path).answers == {"q1": "12"}
+
     def test_a_split_holds_the_questions_that_it_judges(self, tmp_path: Path) -> None:
         rm.EvaluationSet(QUERIES, QRELS).to_beir(tmp_path)
         rm.write_qrels({"q2": {"d1": 1}}, tmp_path / "qrels" / "dev.tsv")

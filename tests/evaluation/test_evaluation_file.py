@@ -4,6 +4,7 @@ import dataclasses
 import datetime as dt
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,6 +136,12 @@ def test_labels_come_back_and_are_kept(tmp_path: Any) -> None:
     loaded = rm.load(tmp_path / "a.json")
     loaded.save(tmp_path / "b.json")
     assert rm.load(tmp_path / "b.json").labels == {"commit": "4f2a91c", "size": 400}
+
+
+def test_numbers_of_numpy_are_labels(tmp_path: Any) -> None:
+    labels: Any = {"size": np.int64(400), "share": np.float32(0.5), "cased": np.bool_(1)}
+    rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "mrr").save(tmp_path / "a.json", labels=labels)
+    assert rm.load(tmp_path / "a.json").labels == {"size": 400, "share": 0.5, "cased": True}
 
 
 WRONG: dict[str, Any] = {

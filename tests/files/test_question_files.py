@@ -235,6 +235,146 @@ def test_float_ids_of_pandas_are_explained() -> None:
         rm.read_questions(frame)
 
 
+DOOR_ROWS = [
+    '{"id": "q1", "query": "why?", "relevant": ["d1"]}',
+    '{"id": "q2", "query": "how?", "relevant": ["d2"]}',
+]
+# A file that a function with judgments takes, each with a recall of 0.5 for a run with d1 and d9.
+DOOR_FILES = {
+    "questions.csv": "id,query,relevant\nq1,why?,d1\nq2,how?,d2\n",
+    "questions.jsonl": "\n".join(DOOR_ROWS),
+    "rows.json": "[" + ",\n".join(DOOR_ROWS) + "]",
+    "llama.json": '{"queries": {"q1": "why?", "q2": "how?"}, "relevant_docs": {"q1": ["d1"], "q2": ["d2"]}}',
+    "qrels.json": '{"q1": {"d1": 1}, "q2": {"d2": 1}}',
+    "qrels.trec": "q1 0 d1 1\nq2 0 d2 1\n",
+    "qrels.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n",
+}
+
+
+@pytest.mark.parametrize("name", DOOR_FILES)
+@pytest.mark.parametrize("as_path", [Path, str])
+def test_judgments_may_be_a_path_of_questions_or_qrels(tmp_path: Path, name: str, as_path: Any) -> None:
+    (tmp_path / name).write_text(DOOR_FILES[name])
+    path = as_path(tmp_path / name)
+    run = {"q1": ["d1"], "q2": ["d9"]}
+    assert rm.evaluate(path, run, "recall").means == {"recall": 0.5}
+    assert rm.compare(path, {"a": run, "b": {**run, "q2": ["d2"]}}, "recall").evaluations["b"].means == {"recall": 1}
+    assert rm.audit(path, run, "recall", rules=["standard"]).values["standard"].mean() == 0.5
+    runs = {"a": run, "b": {**run, "q2": ["d2"]}}
+    assert rm.tune(runs, path, "recall", default="a").evaluations["a"].means["recall"] == 0.5
+
+
+def test_questions_of_a_path_are_asked_and_pooled_with_their_texts(tmp_path: Path) -> None:
+    path = tmp_path / "questions.csv"
+    path.write_text(DOOR_FILES["questions.csv"])
+    run = rm.retrieve({"why?": ["d1"], "how?": ["d9"]}.__getitem__, path)
+    assert run["q2"] == ["d9"]
+    assert rm.evaluate(path, run, "recall").explain("q2").text == "how?"
+    pooled = rm.pool(str(path), {"a": run}, {"d1": "one", "d9": "nine"})
+    assert [(item.query, item.document) for item in pooled] == [("q2", "d9")]
+    with pytest.raises(ValueError, match=r"unanswerable questions: of the 0 questions"):
+        rm.threshold(path, {"q1": {"d1": 1.0}, "q2": {"d9": 1.0}})
+
+
+def test_a_saved_set_or_a_missing_file_is_named_where_judgments_are_taken(tmp_path: Path) -> None:
+    rm.EvaluationSet({"q1": "why?"}, {"q1": ["d1"]}).save(tmp_path / "set.json")
+    with pytest.raises(ValueError, match=r"read it with rm\.load\("):
+        rm.evaluate(tmp_path / "set.json", {"q1": ["d1"]})
+    with pytest.raises(FileNotFoundError):
+        rm.evaluate(tmp_path / "none.csv", {"q1": ["d1"]})
+
+
+NAMED: dict[str, str | int | None] = {"id": "nr", "query": "frage", "relevant": "gold"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options"),
+    [
+        ("named.csv", "nr,frage,gold,query\nq1,why?,d1,other\nq2,how?,d2;d3,other\n", {"columns": NAMED}),
+        (
+            "named.jsonl",
+            '{"nr": "q1", "frage": "why?", "gold": ["d1"]}\n{"nr": "q2", "frage": "how?", "gold": ["d2", "d3"]}\n',
+            {"columns": NAMED},
+        ),
+        (
+            "headless.csv",
+            "why?,q1,d1\nhow?,q2,d2;d3\n",
+            {"columns": {"id": 2, "query": 1, "relevant": 3}, "header": False},
+        ),
+        (
+            "judgments.tsv",
+            "q1\twhy?\td1\nq2\thow?\td2\nq2\thow?\td3\n",
+            {"columns": {"id": 1, "query": 2, "document": 3}, "header": False},
+        ),
+    ],
+)
+def test_columns_are_named_or_numbered(tmp_path: Path, name: str, text: str, options: dict[str, Any]) -> None:
+    (tmp_path / name).write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        questions = rm.read_questions(tmp_path / name, **options)
+    assert questions.queries == {"q1": "why?", "q2": "how?"}
+    assert rm.Qrels(questions).as_dict() == {"q1": {"d1": 1.0}, "q2": {"d2": 1.0, "d3": 1.0}}
+
+
+def test_a_workbook_may_have_no_header(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["q1", "why?", "d1"])
+    workbook.save(tmp_path / "questions.xlsx")
+    columns: dict[str, str | int | None] = {"id": 1, "query": 2, "relevant": 3}
+    questions = rm.read_questions(tmp_path / "questions.xlsx", header=False, columns=columns)
+    assert questions.qrels == {"q1": ["d1"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "message"),
+    [
+        ("a.csv", "nr,frage,gold\nq1,why?,d1\n", {"columns": {"id": "no"}}, "no column 'no'; it has 'nr', 'frage'"),
+        ("a.csv", "nr,frage,gold\nq1,why?,d1\n", {"columns": {"text": "frage"}}, "takes id, query, .*, not 'text'"),
+        ("a.csv", "q1,why?,d1\nq2,how?,d2\n", {"columns": {"id": "q1"}}, "no header: .*'id': 1, 'query': 2"),
+        ("a.csv", "q1,why?,d1\nq2,how?,d2\n", {"header": False}, "header=False needs the positions"),
+        ("a.json", '{"why?": ["d1"]}', {"columns": {"id": "nr"}}, "JSON object, without columns"),
+        ("a.jsonl", '{"query": "a"}\n', {"columns": {"id": 1}, "header": False}, "jsonl, which has no header"),
+        ("a.csv", "nr,frage,gold\nq1,why?,d1\n", {}, r"has no 'query' .* columns=\{'query': \.\.\.\}"),
+    ],
+)
+def test_columns_that_are_not_used_are_refused(
+    tmp_path: Path, name: str, text: str, options: dict[str, Any], message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=message):
+        rm.read_questions(tmp_path / name, **options)
+
+
+def test_only_rows_have_columns(tmp_path: Path) -> None:
+    rows = [{"nr": "q1", "frage": "why?", "gold": ["d1"]}]
+    assert rm.read_questions(rows, columns=NAMED).qrels == {"q1": ["d1"]}
+    assert rm.read_questions(pd.DataFrame(rows), columns=NAMED).qrels == {"q1": ["d1"]}
+    with pytest.raises(ValueError, match="columns= names the columns of rows, but the dict has none"):
+        rm.read_questions({"why?": ["d1"]}, columns=NAMED)
+    with pytest.raises(TypeError, match=r"row 1 of the list is \('why\?', \['d1'\]\)"):
+        rm.read_questions([("why?", ["d1"])], columns=NAMED)
+    with pytest.raises(ValueError, match="header=False is for CSV, TSV and Excel"):
+        rm.read_questions(rows, header=False)
+    with pytest.raises(ValueError, match="BEIR folder, whose columns have fixed names"):
+        rm.read_questions(tmp_path, columns=NAMED)
+
+
+def test_the_shell_names_columns_of_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "named.csv").write_text("nr,frage,gold\nq1,why?,d1\nq2,how?,d2;d3\n")
+    (tmp_path / "headless.csv").write_text("q1,why?,d1\nq2,how?,d2;d3\n")
+    rm.write_run({"q1": ["d1"], "q2": ["d2"]}, tmp_path / "run.json")
+    for name, columns in (("named.csv", ("nr", "frage", "gold")), ("headless.csv", ("1", "2", "3"))):
+        command = ["evaluate", str(tmp_path / name), str(tmp_path / "run.json"), "-m", "recall", "--format", "json"]
+        for role, column in zip(NAMED, columns, strict=True):
+            command += ["--qrels-column", f"{role}={column}"]
+        assert main(command) == 0
+        output = capsys.readouterr()
+        assert json.loads(output.out)["metrics"]["recall"]["mean"] == 0.75
+        assert "pass --reading 'separator=;' if that is right, --reading separator= if each" in output.err
+
+
 def test_every_door_takes_a_path(tmp_path: Path) -> None:
     path = tmp_path / "questions.csv"
     path.write_text("id,query,relevant\nq1,why?,d1\nq2,how?,d2\n")
@@ -291,3 +431,88 @@ def test_columns_about_the_document_are_left_out_of_rows_per_judgment(tmp_path: 
     assert questions.qrels == {"q1": {"d1": 1.0, "d2": 1.0}}
     assert questions.queries == {"q1": "why?"}
     assert dict(questions.provenance["q1"].labels) == {"team": "a"}
+
+
+SQUAD_PARAGRAPH = {
+    "context": "It is blue.",
+    "qas": [
+        {"id": "q1", "question": "Why?", "answers": [{"text": "blue", "answer_start": 6}]},
+        {"id": "q2", "question": "Who?", "answers": [], "is_impossible": True},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "qrels", "answers"),
+    [
+        (
+            "autorag.csv",
+            "qid,query,generation_gt,retrieval_gt\nq1,Why?,\"['Because.']\",\"[['d1'], ['d2']]\"\n",
+            {"q1": [["d1"], ["d2"]]},
+            {},
+        ),
+        (
+            "golden.csv",
+            "question_id,question,expected_doc_ids,expected_answer\nq1,Why?,d1;d2,So.\n",
+            {"q1": ["d1", "d2"]},
+            {"q1": "So."},
+        ),
+        (
+            "pairs.csv",
+            "query_id,query,relevant_doc_id,label\nq1,Why?,d1,1\nq1,Why?,d2,0\n",
+            {"q1": {"d1": 1.0, "d2": 0.0}},
+            {},
+        ),
+        (
+            "testset.csv",
+            "user_input,reference_contexts,reference,synthesizer_name\nWhy?,\"['It is so.']\",So.,single_hop\n",
+            {"Why?": [rm.Text("It is so.")]},
+            {"Why?": "So."},
+        ),
+        (
+            "golden.jsonl",
+            '{"id": "q1", "question": "Why?", "ground_truth": "So.", "gold_chunk_ids": ["c1"], "fy": "FY24"}',
+            {"q1": ["c1"]},
+            {"q1": "So."},
+        ),
+        ("rows.json", '[{"query": "Why?", "relevant_doc_ids": ["d1"]}]', {"Why?": ["d1"]}, {}),
+        ("wrapped.json", '{"queries": [{"id": "q1", "query": "Why?", "relevant_docs": ["d1"]}]}', {"q1": ["d1"]}, {}),
+        (
+            "squad.json",
+            json.dumps({"version": "2", "data": [{"title": "Sky", "paragraphs": [SQUAD_PARAGRAPH]}]}),
+            {"q1": [rm.Text("It is blue.")], "q2": []},
+            {"q1": "blue"},
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_files_of_public_repositories_are_read_as_they_are(
+    tmp_path: Path, name: str, text: str, qrels: Any, answers: Any
+) -> None:
+    (tmp_path / name).write_text(text)
+    questions = rm.read_questions(tmp_path / name)
+    assert questions.qrels == qrels
+    assert questions.answers == answers
+    results = [rm.Retrieved("x", text="nothing"), rm.Retrieved("y", text="else")]
+    assert rm.evaluate(tmp_path / name, dict.fromkeys(qrels, results), "hit_rate").means == {"hit_rate": 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "answers.csv",
+            "question,expected_answer,\nWhy?,So.,\n",
+            "row 1 has no 'relevant' .*'question', 'expected_answer'",
+        ),
+        (
+            "mteb.jsonl",
+            '{"query-id": "q1", "corpus-id": "d1", "score": 1}',
+            "without the text .* read_qrels reads such rows",
+        ),
+    ],
+)
+def test_files_without_judgments_or_texts_are_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=message):
+        rm.read_questions(tmp_path / name)

@@ -85,3 +85,16 @@ def test_cranfield_from_disk_is_cranfield_from_dicts(shared_data: Path) -> None:
     run = shared_data / "cranfield/run.bm25.trec"
     result = rm.evaluate(rm.read_qrels(qrels), rm.read_run(run), ["ndcg@10", "map"], rules="trec_eval")
     assert (round(result.means["ndcg@10"], 4), round(result.means["map"], 4)) == (0.3344, 0.2626)
+
+
+@pytest.mark.parametrize(
+    "description", ["<SYSDESC>BM25, titles only</SYSDESC>\n", "\n<SYSDESC>BM25\nof titles #1</SYSDESC>\n"]
+)
+def test_what_a_run_of_ntcir_says_of_its_system_is_skipped(tmp_path: Path, description: str) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text(f"{description}q1 0 d1 1 2.5 bm25\nq1 0 d2 2 1.5 bm25\n")
+    assert dict(rm.read_run(path)) == {"q1": {"d1": 2.5, "d2": 1.5}}
+    number = description.count("\n") + 1
+    path.write_text(f"{description}q1 0 d1 1 bm25\n")
+    with pytest.raises(ValueError, match=rf"line {number}: q1 0 d1 1 bm25: 5 columns"):
+        rm.read_run(path)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 EXTRAS = {
     "backports.zstd": "files",
     "bm25s": "questions",
+    "cbor2": "lz4",
     "compression.zstd": "files",
+    "lz4.frame": "lz4",
     "matplotlib": "plot",
     "openpyxl": "excel",
     "pandas": "pandas",

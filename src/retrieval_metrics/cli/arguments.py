@@ -178,6 +178,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
     for file in files:
         number_role = "grade" if file == "qrels" else "score"
         roles = JUDGMENT_ROLES if file == "qrels" else RUN_ROLES
+        question_roles = ", of questions also id=..., relevant=..." if file == "qrels" else ""
         reading.add_argument(
             f"--{file}-format",
             choices=[*FORMATS, *POSITIONAL_FORMATS],
@@ -188,8 +189,8 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
             action="append",
             default=[],
             metavar="ROLE=NAME",
-            help=f"a column of {file.upper()}: query=..., document=..., {number_role}=...; {number_role}= if there is "
-            "none; query=1 and so on, the positions, if the file has no header",
+            help=f"a column of {file.upper()}: query=..., document=..., {number_role}=...{question_roles}; "
+            f"{number_role}= if there is none; query=1 and so on, the positions, if the file has no header",
         )
         offer_completions(option, [f"{role}=" for role in roles])
     if files:

@@ -14,13 +14,15 @@ from retrieval_metrics.agents.merged_searches import truncate_ranking
 from retrieval_metrics.cli.option_names import reading
 from retrieval_metrics.cli.option_types import has_positions, parse_clusters, parse_columns
 from retrieval_metrics.files.compressions import COMPRESSIONS
+from retrieval_metrics.files.formats import blank_system_description
 from retrieval_metrics.files.opening import STANDARD_INPUT, open_source
 from retrieval_metrics.files.question_files import seems_to_hold_questions
 from retrieval_metrics.files.saved_format import is_saved
 from retrieval_metrics.files.text_folders import read_texts
 from retrieval_metrics.files.trec_lines import COMMENT_PATTERN, RUN_LAYOUT
-from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, QUERY_COLUMNS
+from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, JUDGMENT_ROLES, QUERY_COLUMNS
 from retrieval_metrics.inputs.exclusion import QUERY_ID
+from retrieval_metrics.inputs.question_columns import NAMES_BY_ROLE
 from retrieval_metrics.inputs.run import StreamedRun
 
 if TYPE_CHECKING:
@@ -102,7 +104,8 @@ def read_qrels_and_run(arguments: argparse.Namespace, runs: dict[str, str]) -> t
 def read_judgments(arguments: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet:
     """Return the judgments that the arguments name: those of a file, or of a saved set of questions."""
     if not is_saved(arguments.qrels):
-        if not arguments.qrels_column and seems_to_hold_questions(arguments.qrels):
+        names_questions = _names_questions(arguments)
+        if names_questions or (not arguments.qrels_column and seems_to_hold_questions(arguments.qrels)):
             return _read_questions(arguments, arguments.qrels)
         return read_qrels_file(arguments, arguments.qrels)
     saved = rm.load(arguments.qrels)
@@ -111,11 +114,33 @@ def read_judgments(arguments: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet
     return saved
 
 
+def _is_judged_file(arguments: argparse.Namespace, path: str) -> bool:
+    """Return whether a path is that of the judgments, which `report` has not."""
+    return path == getattr(arguments, "qrels", None)
+
+
+def _names_questions(arguments: argparse.Namespace) -> bool:
+    """Return whether `--qrels-column` names a column that only a table of questions has."""
+    roles_of_questions = NAMES_BY_ROLE.keys() - JUDGMENT_ROLES.keys()
+    columns = parse_columns(arguments.qrels_column) or {}
+    return not roles_of_questions.isdisjoint(columns)
+
+
 def _read_questions(arguments: argparse.Namespace, path: str) -> rm.EvaluationSet:
     """Read a table with one row per question, a workbook, or a BEIR folder."""
     separator = dict(arguments.reading).get("separator")
+    columns = None
+    if _is_judged_file(arguments, path):
+        columns = parse_columns(arguments.qrels_column)
     with reading(arguments, "qrels"):
-        return rm.read_questions(path, separator=separator, format=arguments.qrels_format, limits=_limits(arguments))
+        return rm.read_questions(
+            path,
+            separator=separator,
+            columns=columns,
+            header=not has_positions(columns),
+            format=arguments.qrels_format,
+            limits=_limits(arguments),
+        )
 
 
 def read_run_or_saved(arguments: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
@@ -202,7 +227,8 @@ def _should_show_progress(path: str) -> bool:
 def read_query_texts(arguments: argparse.Namespace, path: str) -> dict[str, str]:
     """Read the texts of queries, within the limits of the options; those of a saved set of questions too."""
     questions = read_saved_questions(path)
-    if questions is None and seems_to_hold_questions(path):
+    is_named = _is_judged_file(arguments, path) and _names_questions(arguments)
+    if questions is None and (is_named or seems_to_hold_questions(path)):
         questions = _read_questions(arguments, path)
     if questions is not None:
         return {str(query): text for query, text in questions.queries.items()}
@@ -294,7 +320,8 @@ def read_run_name(path: str) -> str:
     if not Path(path).is_file():
         return "standard input"
     with open_source(path) as source:
-        words = COMMENT_PATTERN.sub(b"", source.beginning()).lstrip().partition(b"\n")[0].split()
+        beginning = blank_system_description(source.beginning())
+        words = COMMENT_PATTERN.sub(b"", beginning).lstrip().partition(b"\n")[0].split()
     return words[-1].decode(errors="replace") if len(words) == len(RUN_LAYOUT.fields) else _name_of_file(path)
 
 

@@ -65,6 +65,7 @@ REMEDIES = tuple(
             "; without --qrels-column it is read as a table of questions",
         ),
         (r"which read_questions\(path\) reads", "and without --qrels-column the table is read as questions"),
+        (r"read_questions takes columns=", "pass columns="),
         (r"read it again with read_run", "run the command again"),
         (r"(is what a file holds and not its path); pass .* in its place", r"\1"),
         (r"; to read texts, use read_queries or read_corpus", ""),
@@ -170,7 +171,9 @@ def format_option(arguments: argparse.Namespace, name: str, value: Any) -> str |
     if name == "format":
         option = "--to" if file == "target" else _file_option("format", file)
     elif name in READING_KEYS and "reading" in arguments:
-        return f"--reading {name}={READING_KEYS[name].placeholder}"
+        is_value = isinstance(value, str)
+        text = value if is_value else READING_KEYS[name].placeholder
+        return f"--reading {quote(f'{name}={text}')}" if is_value else f"--reading {name}={text}"
     else:
         destination = DESTINATIONS.get(name, name)
         if destination not in arguments or (destination in POSITIONAL and "fail_on" not in arguments):

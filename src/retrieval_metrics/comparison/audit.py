@@ -13,6 +13,7 @@ from retrieval_metrics.comparison.audit_wording import audit_notes
 from retrieval_metrics.comparison.rule_attribution import AuditedRun, attribute_difference
 from retrieval_metrics.comparison.rule_meanings import format_rule, rule_detail
 from retrieval_metrics.evaluation.by_metric import ByMetric
+from retrieval_metrics.files.question_files import resolve_judgments
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import question_texts
 from retrieval_metrics.matching.common_queries import count_common_queries
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.comparison.rule_attribution import Attribution, RuleSetValues
+    from retrieval_metrics.files.question_files import JudgmentsOrPath
     from retrieval_metrics.inputs.items import QueryTexts, RunMapping
     from retrieval_metrics.inputs.match_key import Key
-    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.matching_options import Matching
@@ -136,7 +137,7 @@ class Audit(Printed):
 
 
 def audit(
-    qrels: QuestionsOrQrels,
+    qrels: JudgmentsOrPath,
     run: RunMapping | Run,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
@@ -178,7 +179,7 @@ def audit(
         judged@10 67%; unjudged documents count as not relevant
     """
     audited_metrics = as_metrics(metrics)
-    audited_qrels = as_qrels(qrels)
+    audited_qrels = as_qrels(resolve_judgments(qrels))
     rule_sets = _read_rule_sets(rules)
     count_common_queries(run, audited_qrels)
     audited = AuditedRun(audited_qrels, run, match)

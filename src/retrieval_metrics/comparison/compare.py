@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, get_args
+from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, cast, get_args
 
 from retrieval_metrics._internal.validation import integer, positive_integer, positive_number, proportion
 from retrieval_metrics._internal.warn import warn
@@ -32,6 +32,7 @@ from retrieval_metrics.evaluation.data_warnings import require_judged_documents
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.useful_bounds import format_percentage_hint
+from retrieval_metrics.files.question_files import resolve_judgments
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
@@ -44,12 +45,12 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.files.question_files import JudgmentsOrPath
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
-    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.rules import Rules
 
@@ -239,7 +240,7 @@ def require_comparable(systems: Sequence[Any], options: ComparisonOptions) -> No
 
 
 def compare(
-    qrels: QuestionsOrQrels | Mapping[str, Evaluation],
+    qrels: JudgmentsOrPath | Mapping[str, Evaluation],
     runs: Mapping[str, RunMapping | Run] | None = None,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
@@ -347,12 +348,12 @@ def compare(
         }
         refuse_fixed(name for name, is_changed in scoring_options.items() if is_changed)
         return compare_evaluations(qrels, None if metrics is DEFAULT_METRICS else metrics, **options)
-    questions: Any = qrels
+    questions: Any = resolve_judgments(cast("JudgmentsOrPath", qrels))
     runs_by_name = _require_named_runs(questions, runs)
     require_comparable(list(runs_by_name), options)
     read_qrels = as_qrels(questions)
     matching = with_source_texts(match, documents, read_qrels, questions)
-    query_clusters = find_clusters(qrels, read_qrels, clusters)
+    query_clusters = find_clusters(questions, read_qrels, clusters)
     scores = {}
     for name, run in runs_by_name.items():
         evaluate_run = partial(

@@ -12,6 +12,7 @@ from retrieval_metrics._internal.warn import RetrievalWarning
 from retrieval_metrics.comparison.compare_retrievers import compare_retrievers
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.files.question_files import resolve_judgments
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import track_steps
 
@@ -120,6 +121,7 @@ def evaluate_settings(
         return run_sources
     if questions is None:
         raise TypeError("runs and retrievers need questions with judgments, as evaluate does")
+    questions = resolve_judgments(questions)
     if not settings.are_made:
         n_runs = sum(isinstance(source, Mapping) for source in run_sources.values())
         if n_runs == 0:

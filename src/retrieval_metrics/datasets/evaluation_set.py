@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import Lint
     from retrieval_metrics.files.opening import Limits
+    from retrieval_metrics.inputs.column_detection import Columns
     from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
@@ -88,18 +89,20 @@ class EvaluationSet(Questions):
 
                 - pairs `(query text, relevant)`;
                 - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be
-                  called `question`, `user_input` or `text`, its judgments `relevant_docs`, `expected_ids`,
-                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`. Forbidden documents are a list
+                  called `question`, `user_input` or `text`, its judgments `relevant_ids`, `relevant_doc_ids`,
+                  `expected_doc_ids`, `gold_ids` and the like, `reference_context_ids`, `retrieval_gt` (AutoRAG) or
+                  `qrels`, its id `query_id`, `question_id`, `qid` or `_id`. Forbidden documents are a list
                   `forbidden` beside them, or has a grade below 0. A row can say where the question comes from:
                   `source`, `kind`, `author`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer
-                  (`answer`, `reference` or `reference_answer`); and its `conversation`, the messages before it;
+                  (`answer`, `reference`, `expected_answer` or `ground_truth`); and its `conversation`, the messages
+                  before it;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
                 - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with one row per question, with
                   columns named like the keys of rows;
-                - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset; examples of
-                  LangSmith with the question in their inputs and the judgments in their outputs. If such a dataset has
-                  texts but no ids, its judgments are `Text`;
+                - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset, or the CSV of one;
+                  the JSON of SQuAD; examples of LangSmith with the question in their inputs and the judgments in their
+                  outputs. If such a dataset has texts but no ids, its judgments are `Text`;
                 - a path, as in `read_questions`: a BEIR folder (`queries.jsonl` and `qrels/test.tsv`), CSV, TSV, JSON,
                   JSONL, Parquet, Arrow or Excel;
                 - a mapping of query texts to judgments;
@@ -516,6 +519,8 @@ def read_questions(
     source: Any,
     *,
     separator: str | None = None,
+    columns: Columns | None = None,
+    header: bool = True,
     format: str | None = None,  # noqa: A002  (the format of a file is called format= everywhere)
     split: str = "test",
     limits: Limits | None = None,
@@ -531,6 +536,10 @@ def read_questions(
             per judgment, `document` and `grade` stand beside the question.
         separator: What separates ids in a cell: `separator=","`; `""` if each cell holds one id. By default it is
             `;`, `|` or a line break if every cell agrees, and a warning says so.
+        columns: The names of the columns `id`, `query`, `relevant`, `document`, `grade` and `answer`, if they differ
+            from the usual ones; None for a missing column.
+        header: Whether the first line of a CSV, TSV or Excel file holds names. Without them, `columns` holds positions
+            from 1: `{"id": 1, "query": 2, "relevant": 3}`.
         format: `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension nor the
             content shows it.
         split: The judgments of a BEIR folder to read.
@@ -538,7 +547,8 @@ def read_questions(
 
     Raises:
         TypeError: If the source or one of its rows has another shape.
-        ValueError: If it is empty, a row is incomplete, cells can be read in several ways, or a query appears twice.
+        ValueError: If it is empty, a row is incomplete, cells can be read in several ways, a query appears twice, or
+            there is no column that `columns` names.
         OSError: If the path cannot be read.
         ImportError: If polars is not installed, or openpyxl for a workbook.
 
@@ -553,4 +563,13 @@ def read_questions(
         >>> read_questions(path, separator=";").qrels
         {'q1': ['d1'], 'q2': ['d2', 'd3']}
     """
-    return read_question_source(EvaluationSet, source, separator=separator, format=format, split=split, limits=limits)
+    return read_question_source(
+        EvaluationSet,
+        source,
+        separator=separator,
+        columns=columns,
+        header=header,
+        format=format,
+        split=split,
+        limits=limits,
+    )

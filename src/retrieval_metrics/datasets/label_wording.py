@@ -24,6 +24,8 @@ def labels_table(summary: LabelsSummary) -> Table:
         n_by_grade = [f"{counts.n_by_grade[grade]:,}" for grade in summary.grades]
         rows.append([counts.grader, counts.kind, f"{counts.n_queries:,}", *n_by_grade, f"{counts.n_ungraded:,}"])
     notes = [*_failure_notes(summary), *_grader_notes(summary)]
+    if summary.n_unrated:
+        notes.append(f"{numbers.format_count(summary.n_unrated, 'row')} of the export without a grade: .unrated")
     if summary.scale is not None:
         notes.append(f"relevant: grade ≥ {summary.scale.relevant_from:g}")
     notes += summary.notes

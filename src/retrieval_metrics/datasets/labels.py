@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics._internal.validation import UnknownKeyError
+from retrieval_metrics.datasets.argilla import read_argilla
 from retrieval_metrics.datasets.grader_agreement import Agreement, krippendorff_alpha
 from retrieval_metrics.datasets.label import FIELDS, Label, read_label
+from retrieval_metrics.datasets.label_studio import read_label_studio
 from retrieval_metrics.datasets.label_wording import format_grades, labels_table
+from retrieval_metrics.datasets.quepid import read_quepid
 from retrieval_metrics.datasets.rubric import Scale
 from retrieval_metrics.files.saved_format import Lines, SavedFile, write_saved_file
 from retrieval_metrics.inputs.items import Piece, Quote
@@ -22,12 +25,13 @@ from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     import pandas as pd
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
+    from retrieval_metrics.datasets.exported_labels import ChoiceGrades, ExportedLabels, Unrated
     from retrieval_metrics.datasets.grader_agreement import GraderKinds
     from retrieval_metrics.datasets.label import Grader
     from retrieval_metrics.inputs.items import QrelsMapping
@@ -47,6 +51,8 @@ class Labels(Printed):
         notes: Sentences with further information, such as the cost of a model's calls.
         scale: The grades of the rubric, and from which one a document is relevant; None if unknown. Metrics and kappas
             that ask whether a document is relevant then take it by themselves.
+        unrated: The pairs of a query and a document that were in the export of a labelling tool without a grade; the
+            document is None if the query has none.
 
     Example:
         >>> ada = Labels.from_qrels({"q1": {"d1": 3, "d2": 0}, "q2": {"d1": 1}}, grader="Ada")
@@ -58,7 +64,13 @@ class Labels(Printed):
         {'q1': {'d1': 3.0, 'd2': 0.0}, 'q2': {'d1': 1.0}}
     """
 
-    def __init__(self, labels: Iterable[Label], notes: Iterable[str] = (), scale: Scale | None = None) -> None:
+    def __init__(
+        self,
+        labels: Iterable[Label],
+        notes: Iterable[str] = (),
+        scale: Scale | None = None,
+        unrated: Iterable[Unrated] = (),
+    ) -> None:
         """Take the grades.
 
         Raises:
@@ -83,6 +95,8 @@ class Labels(Printed):
         self.labels = tuple(label_by_key.values())
         self.notes = tuple(notes)
         self.scale = scale
+        graded = {(label.query, label.document) for label in self.labels}
+        self.unrated = tuple(pair for pair in dict.fromkeys(unrated) if pair not in graded)
 
     @classmethod
     def from_qrels(
@@ -112,6 +126,140 @@ class Labels(Printed):
                 labels.append(Label(query=query, document=document, grade=grade, grader=grader, kind=kind))
         scale = None if relevant_from is None else Scale.from_grades(relevant_from)
         return cls(labels, scale=scale)
+
+    @classmethod
+    def from_quepid(
+        cls, path: str | PathLike[str], *, grader: str = "Quepid", relevant_from: float | None = None
+    ) -> Labels:
+        r"""Return the ratings in an export of Quepid.
+
+        Args:
+            path: Of a case, the export "Basic" (CSV) or "TREC"; of a book, the CSV with a column per judge, or its
+                JSON, also zipped. The queries of CSV and JSON are their texts; those of TREC are Quepid's numbers.
+            grader: The name of the grader of a case; a book names its judges.
+            relevant_from: The lowest rating with which a document is relevant.
+
+        Raises:
+            ValueError: If it is another file, a rating is no number, or a judge gave a document two ratings.
+            OSError: If it cannot be opened.
+
+        Example:
+            >>> from pathlib import Path
+            >>> from tempfile import mkdtemp
+            >>> path = Path(mkdtemp()) / "book.csv"
+            >>> _ = path.write_text("query,docid,Ada,Ben\nreset,d1,3,2\nreset,d2,,\n")
+            >>> labels = Labels.from_quepid(path)
+            >>> labels.graders, labels.unrated
+            (('Ada', 'Ben'), (('reset', 'd2'),))
+        """
+        return cls._from_export(read_quepid(path, grader, relevant_from))
+
+    @classmethod
+    def from_label_studio(
+        cls,
+        source: Any,
+        *,
+        grades: ChoiceGrades | None = None,
+        query: str | None = None,
+        document: str | None = None,
+        question: str | None = None,
+        graders: Mapping[Any, str] | None = None,
+        relevant_from: float | None = None,
+    ) -> Labels:
+        """Return the answers in a JSON export of Label Studio: choices, ratings, numbers, buckets or rankings.
+
+        People are `human` graders and predictions `model` graders. A task is a query with a document, or with a list
+        whose items have an `id` and are sorted into buckets or ranked. A skipped task of one document is a label
+        without a grade.
+
+        Args:
+            source: The path of the export, or its tasks.
+            grades: The grade of each choice or bucket, `{"Relevant": 1, "Not relevant": 0, "Unclear": None}`; of a
+                ranking, the grades of its first places, `[3, 2, 1]`. Not needed if the choices are numbers.
+            query: The key of the data that holds the query, by default `query_id`, `query`, `question` or the like.
+            document: The key that holds the document, by default `document_id`, `doc_id` or the like.
+            question: The name of the control with the grades, if several are answered.
+            graders: Names of the annotators, by number; otherwise "annotator 1", or their address if it is there.
+            relevant_from: The lowest grade with which a document is relevant.
+
+        Raises:
+            TypeError: If the source is neither a path nor a list.
+            ValueError: If it is another export, a choice has no grade, or an annotator gave a document two grades.
+            OSError: If it cannot be opened.
+
+        Example:
+            >>> result = {"from_name": "fits", "to_name": "text", "type": "choices", "value": {"choices": ["yes"]}}
+            >>> task = {"id": 1, "data": {"query": "reset", "doc_id": "d1"}}
+            >>> task["annotations"] = [{"completed_by": 7, "result": [result]}]
+            >>> labels = Labels.from_label_studio([task], grades={"yes": 1, "no": 0}, graders={7: "Ada"})
+            >>> labels.graders, labels.qrels
+            (('Ada',), {'reset': {'d1': 1.0}})
+        """
+        exported = read_label_studio(
+            source,
+            grades=grades,
+            query=query,
+            document=document,
+            question=question,
+            graders=graders,
+            relevant_from=relevant_from,
+        )
+        return cls._from_export(exported)
+
+    @classmethod
+    def from_argilla(
+        cls,
+        source: Any,
+        *,
+        grades: ChoiceGrades | None = None,
+        query: str | None = None,
+        document: str | None = None,
+        question: str | None = None,
+        graders: Mapping[Any, str] | None = None,
+        relevant_from: float | None = None,
+    ) -> Labels:
+        """Return the responses of people and the suggestions of models in records of Argilla.
+
+        The question is one of labels, ratings or a ranking. Drafts are left out where the records tell them, which the
+        file of `to_json` does not; a discarded record is a label without a grade.
+
+        Args:
+            source: `dataset.records`, the path that its `to_json` wrote, or the list that its `to_list` returns.
+            grades: The grade of each label, `{"relevant": 1, "not": 0}`; of a ranking, the grades of its first places,
+                `[3, 2, 1]`. Not needed if the labels are numbers.
+            query: The field or metadata that holds the query, by default `query_id`, `query`, `question` or the like.
+            document: The field or metadata that holds the document, by default `document_id`, `doc_id` or the like. For
+                a ranking, the metadata `NAME_id` hold the document of the option NAME.
+            question: The name of the question with the grades, if several are answered.
+            graders: Names of the users, by id.
+            relevant_from: The lowest grade with which a document is relevant.
+
+        Raises:
+            TypeError: If the source is neither a path nor records.
+            ValueError: If it is another export, an answer has no grade, or a user gave a document two grades.
+            OSError: If it cannot be opened.
+
+        Example:
+            >>> record = {"id": "1", "fields": {"query": "reset"}, "metadata": {"doc_id": "d1"}}
+            >>> record["responses"] = {"fit": [{"value": 2, "user_id": "u1"}]}
+            >>> record["suggestions"] = {"fit": {"value": 3, "agent": "a model"}}
+            >>> [(label.grader, label.kind, label.grade) for label in Labels.from_argilla([record])]
+            [('u1', 'human', 2.0), ('a model', 'model', 3.0)]
+        """
+        exported = read_argilla(
+            source,
+            grades=grades,
+            query=query,
+            document=document,
+            question=question,
+            graders=graders,
+            relevant_from=relevant_from,
+        )
+        return cls._from_export(exported)
+
+    @classmethod
+    def _from_export(cls, exported: ExportedLabels) -> Labels:
+        return cls(exported.labels, scale=exported.scale, unrated=exported.unrated)
 
     @cached_property
     def graders(self) -> tuple[str, ...]:
@@ -211,7 +359,7 @@ class Labels(Printed):
         if self.conflicts:
             rule_text = f"the {rule} grade" if rule in RULES else f"the grade of {rule}"
             notes.append(f"conflicts of {self.name} resolved by {rule_text}")
-        return Labels(labels, notes, self.scale)
+        return Labels(labels, notes, self.scale, self.unrated)
 
     def merge(self, *others: Labels) -> Labels:
         """Merge several sets of labels; conflicts are kept, and `qrels` raises until they are resolved.
@@ -233,15 +381,19 @@ class Labels(Printed):
             _require_scale(merged_sets, scale)
         labels: list[Label] = []
         notes: dict[str, None] = {}
+        unrated: list[Unrated] = []
         for label_set in merged_sets:
             labels += label_set.labels
             notes |= dict.fromkeys(label_set.notes)
-        return Labels(labels, notes, scale)
+            unrated += label_set.unrated
+        return Labels(labels, notes, scale, unrated)
 
     def for_queries(self, queries: Iterable[Any]) -> Labels:
         """Return the grades of the given queries."""
         selected = set(queries)
-        return Labels([label for label in self.labels if label.query in selected], self.notes, self.scale)
+        labels = [label for label in self.labels if label.query in selected]
+        unrated = [(query, document) for query, document in self.unrated if query in selected]
+        return Labels(labels, self.notes, self.scale, unrated)
 
     def agreement(
         self, other: Labels | QrelsMapping | None = None, *, level: float = 0.95, kinds: GraderKinds | None = None
@@ -337,6 +489,8 @@ class Labels(Printed):
         }
         if self.scale is not None:
             sections["scale"] = self.scale._asdict()
+        if self.unrated:
+            sections["unrated"] = Lines(list(pair) for pair in self.unrated)
         write_saved_file(path, "labels", sections)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -351,7 +505,8 @@ class Labels(Printed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Labels):
             return NotImplemented
-        return (self.labels, self.notes, self.scale) == (other.labels, other.notes, other.scale)
+        own = (self.labels, self.notes, self.scale, self.unrated)
+        return own == (other.labels, other.notes, other.scale, other.unrated)
 
     def __hash__(self) -> int:
         return hash(self.labels)
@@ -383,6 +538,7 @@ class Labels(Printed):
             alpha=alpha,
             n_with_several_grades=len(self._repeated_grades),
             n_conflicts=len(self.conflicts),
+            n_unrated=len(self.unrated),
             scale=self.scale,
             notes=self.notes,
         )
@@ -455,6 +611,7 @@ class LabelsSummary:
         alpha: The agreement of all graders, if there are more than two and some have documents in common; else None.
         n_with_several_grades: The number of documents that several graders graded.
         n_conflicts: The number of documents with different grades.
+        n_unrated: The number of rows of an export without a grade.
         scale: The scale of the grades; None if unknown.
         notes: Sentences with further information.
     """
@@ -467,6 +624,7 @@ class LabelsSummary:
     alpha: AgreementEstimate | None
     n_with_several_grades: int
     n_conflicts: int
+    n_unrated: int
     scale: Scale | None
     notes: tuple[str, ...]
 
@@ -486,8 +644,10 @@ def decode_labels(saved_file: SavedFile) -> Labels:
         scale_entry = saved_file.content.get("scale")
         if scale_entry is not None:
             scale = Scale.from_grades(scale_entry["relevant_from"], scale_entry["grades"])
+    with saved_file.name_place_in_errors("unrated"):
+        unrated = [(query, document) for query, document in saved_file.content.get("unrated", ())]
     with saved_file.name_place_in_errors("labels"):
-        return Labels(labels, notes, scale)
+        return Labels(labels, notes, scale, unrated)
 
 
 # The rules by which `Labels.resolved` chooses between grades, beside the names of graders.

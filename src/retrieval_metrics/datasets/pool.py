@@ -25,6 +25,7 @@ from retrieval_metrics.datasets.pooled_documents import (
 )
 from retrieval_metrics.datasets.rubric import RELEVANT_FROM
 from retrieval_metrics.datasets.sample import draw
+from retrieval_metrics.files.question_files import resolve_texts
 from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
@@ -314,7 +315,7 @@ class Pool(SavedFields):
 
 
 def pool(
-    questions: Questions | QueryTexts,
+    questions: Questions | QueryTexts | str | PathLike[str],
     runs: Mapping[str, RunMapping | Run] | RunMapping | Run,
     corpus: CorpusSource | None = None,
     depth: int = 10,
@@ -329,7 +330,7 @@ def pool(
     (Sparck Jones and van Rijsbergen 1975).
 
     Args:
-        questions: An `EvaluationSet`, or texts by query id if nothing is judged yet.
+        questions: An `EvaluationSet` or the path of one, or texts by query id if nothing is judged yet.
         runs: The run of each system, by the name of the system; or a single run.
         corpus: The texts: a mapping of ids to texts, a list of `Retrieved` or documents of a framework. None takes the
             texts of the retrieved items.
@@ -352,6 +353,7 @@ def pool(
     """
     if _are_questions(runs):
         raise TypeError("the questions come first: exchange the first two arguments, pool(questions, runs)")
+    questions = resolve_texts(questions)
     texts = questions.queries if isinstance(questions, Questions) else questions
     if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
         raise TypeError(f"questions must be an EvaluationSet or map query ids to texts, got {type(questions).__name__}")

@@ -8,6 +8,7 @@ from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.score_run import score_run
+from retrieval_metrics.files.question_files import resolve_judgments
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.exclusion import as_exclusion
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -20,19 +21,19 @@ from retrieval_metrics.metrics.base.rules import as_rules
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from retrieval_metrics.files.question_files import JudgmentsOrPath
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.exclusion import Exclude, Exclusion
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
-    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.rules import Rules
 
 
 def evaluate(
-    qrels: QuestionsOrQrels,
+    qrels: JudgmentsOrPath,
     run: RunMapping | Run,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
@@ -49,7 +50,8 @@ def evaluate(
     Args:
         qrels: The judgments of each query: `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]`, `[["d1", "d2"], ["d9"]]`
             (groups: one of d1 and d2, and d9) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A `Quote`, `Text`,
-            `Span` or `Metadata` can stand in for any id; these survive re-chunking.
+            `Span` or `Metadata` can stand in for any id; these survive re-chunking. Also an `EvaluationSet`, or the
+            path of questions or judgments, as `read_questions` and `read_qrels` read them.
         run: The ranking of each query: `["d7", "d1"]`, best first, or `{"d7": 12.1, "d1": 9.0}` with scores. Equal
             scores are ordered by document id, descending, as in trec_eval. A ranking can also be a list of `Retrieved`,
             best first, and the whole run a `Run`, as `read_run` returns it.
@@ -97,15 +99,16 @@ def evaluate(
         raise ValueError('unjudged="bounds" is an option of compare, which compares several systems')
     rules = as_rules(rules, ties, unjudged)
     parsed_metrics = as_metrics(metrics)
-    read_qrels = as_qrels(qrels)
+    questions = resolve_judgments(qrels)
+    read_qrels = as_qrels(questions)
     parsed_metrics = with_relevance_threshold(parsed_metrics, read_qrels.relevant_from)
     count_common_queries(run, read_qrels)
     if isinstance(run, RetrievedRun):
         run.require_an_answer()
-    matching = with_source_texts(match, documents, read_qrels, qrels)
+    matching = with_source_texts(match, documents, read_qrels, questions)
     exclusion = as_exclusion(exclude)
     scores = score_run(read_qrels, run, parsed_metrics, rules, matching, exclusion=exclusion)
-    found_clusters = find_clusters(qrels, read_qrels, clusters)
+    found_clusters = find_clusters(questions, read_qrels, clusters)
     if found_clusters is not None:
         scores = scores.clustered(found_clusters)
     for data_warning in find_data_warnings(scores):

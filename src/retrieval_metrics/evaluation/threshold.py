@@ -17,6 +17,7 @@ from retrieval_metrics.evaluation.threshold_choice import (
     choose_curve_points,
 )
 from retrieval_metrics.evaluation.threshold_wording import format_score, format_threshold_conclusion, threshold_notes
+from retrieval_metrics.files.question_files import resolve_judgments
 from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics._internal.plain_types import QueryId
+    from retrieval_metrics.files.question_files import JudgmentsOrPath
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
-    from retrieval_metrics.inputs.qrels import Qrels, QuestionsOrQrels
+    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.statistics import Interval
@@ -199,7 +201,7 @@ class Threshold(SavedFields):
 
 
 def threshold(
-    questions: QuestionsOrQrels,
+    questions: JudgmentsOrPath,
     run: RunMapping | Run,
     metric: str | Metric = "hit_rate@5",
     *,
@@ -255,7 +257,8 @@ def threshold(
         raise ValueError(f"max_false_answers must be above 0 and below 1, got {max_false_answers!r}")
     if not 0.5 < level < 1:
         raise ValueError(f"level must be above 0.5 and below 1, got {level!r}")
-    qrels = as_qrels(questions)
+    resolved_questions = resolve_judgments(questions)
+    qrels = as_qrels(resolved_questions)
     (cost_metric,) = with_relevance_threshold([as_metric(metric)], qrels.relevant_from)
     if not cost_metric.definition.higher_is_better or not cost_metric.definition.needs_relevant:
         raise ValueError(f"{cost_metric} does not show what a threshold costs; name a metric such as hit_rate@5")
@@ -264,12 +267,12 @@ def threshold(
     errors = run.errors if isinstance(run, RetrievedRun) else {}
     split = _split_questions(qrels, rankings, errors, cost_metric)
     best_scores = find_best_scores({query: rankings[query] for query in qrels.queries if query in rankings})
-    question_clusters = find_clusters(questions, qrels, clusters)
+    question_clusters = find_clusters(resolved_questions, qrels, clusters)
     labels = None if question_clusters is None else question_clusters.select(split.unanswerable).labels
     best_unanswerable = np.array([best_scores[query] for query in split.unanswerable])
     best_answerable = np.array([best_scores[query] for query in split.answerable], dtype=np.float64)
     false_answers = FalseAnswers(best_unanswerable, labels, level)
-    matching = with_source_texts(match, documents, qrels, questions)
+    matching = with_source_texts(match, documents, qrels, resolved_questions)
     answerable_rankings = {query: rankings[query] for query in split.answerable}
     cost = ThresholdCost(split.answerable, answerable_rankings, cost_metric, matching)
     score = false_answers.find_lowest_threshold(max_false_answers)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 ZSTD_PACKAGE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+# The first bytes of a text that LZ4 compressed.
+LZ4_MAGIC = b"\x04\x22\x4d\x18"
 # The number of files of an archive that a message names.
 MAX_SHOWN_FILES = 3
 # A file that every Excel workbook holds.
@@ -113,6 +115,10 @@ def _create_zstd(file: Any, _: Path) -> Any:
     return zstd.ZstdFile(file, "w", options={zstd.CompressionParameter.checksum_flag: 1})
 
 
+def _open_lz4(file: Any, mode: str) -> Any:
+    return import_optional("lz4.frame", "a .lz4 file").LZ4FrameFile(file, mode)
+
+
 # The compressions, by the extension of their files.
 COMPRESSIONS: Mapping[str, Compression] = {
     ".bz2": Compression(
@@ -126,6 +132,12 @@ COMPRESSIONS: Mapping[str, Compression] = {
         lambda file, _: gzip.GzipFile(fileobj=file),
         _create_gzip,
         lambda: (EOFError, zlib.error, gzip.BadGzipFile),
+    ),
+    ".lz4": Compression(
+        LZ4_MAGIC,
+        lambda file, _: _open_lz4(file, "rb"),
+        lambda file, _: _open_lz4(file, "wb"),
+        lambda: (EOFError, RuntimeError),
     ),
     ".xz": Compression(
         b"\xfd7zXZ\x00",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.files.compressions import COMPRESSIONS
+from retrieval_metrics.files.compressions import COMPRESSIONS, LZ4_MAGIC
 from retrieval_metrics.files.encodings import require_no_utf16_mark, require_no_zero_byte
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, QUERY_COLUMNS
 
@@ -49,8 +50,13 @@ POSITIONAL_FORMAT_HINT = (
     "format='msmarco' (query document rank), 'tevatron' (query document score), 'colbert' (query document rank score) "
     "or 'ntcir' (query document grade, such as L2)"
 )
-# The first bytes of the binary formats; the last are those of Arrow's streaming format.
-FORMAT_BY_MARK = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+# The format of the runs of ranx, which is recognised by its content and never written.
+RANX_FORMAT = "ranx"
+# The first bytes of the binary formats; those of 255 are Arrow's streaming format. ranx compresses its runs twice, so
+# that a decompressed one still begins as a compressed file does.
+FORMAT_BY_MARK = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", LZ4_MAGIC: RANX_FORMAT}
+# What a run of NTCIR says of its system before the first line.
+SYSTEM_DESCRIPTION = re.compile(rb"\A\s*<SYSDESC>.*?</SYSDESC>[^\n]*", re.DOTALL | re.IGNORECASE)
 # The numbers of columns in a line of TREC qrels and of a TREC run.
 TREC_WIDTHS = (4, 6)
 # The key of the documents in results of rank_llm, whose query is an object with its text and its id.
@@ -125,7 +131,7 @@ def _detect_by_content(source: Reader) -> str:
     fields = first_line.decode(errors="replace").split("\t")
     if any(field.strip().lower() in QUERY_COLUMNS for field in fields):
         return "tsv"
-    if len(_find_first_row(lines, first_line).split()) in TREC_WIDTHS:
+    if SYSTEM_DESCRIPTION.match(start) or len(_find_first_row(lines, first_line).split()) in TREC_WIDTHS:
         return "trec"
     if len(fields) > 1:
         return "tsv"
@@ -134,6 +140,13 @@ def _detect_by_content(source: Reader) -> str:
         f"cannot tell the format of {source.name} from its first line {shown!r}; pass "
         f"format={' or '.join(map(repr, FORMATS))}, or for a file without a header {POSITIONAL_FORMAT_HINT}"
     )
+
+
+def blank_system_description(text: bytes) -> bytes:
+    """Return the beginning of a TREC file with empty lines in place of a description of the system, as NTCIR has it."""
+    if not text.lstrip().startswith(b"<"):
+        return text
+    return SYSTEM_DESCRIPTION.sub(lambda description: b"\n" * description[0].count(b"\n"), text)
 
 
 def _find_first_row(lines: list[bytes], default: bytes) -> bytes:

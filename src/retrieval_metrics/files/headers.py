@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 _DIGITS = re.compile(r"\d+")
 
 
-def describe_reading_without_header(columns: Sequence[str]) -> str:
+# The positions of the columns of judgments and runs, and of questions, as examples in messages.
+POSITIONS_OF_RANKINGS = "columns={'query': 1, 'document': 2}; or " + POSITIONAL_FORMAT_HINT
+POSITIONS_OF_QUESTIONS = "columns={'id': 1, 'query': 2, 'relevant': 3}"
+
+
+def describe_reading_without_header(columns: Sequence[str], example: str = POSITIONS_OF_RANKINGS) -> str:
     """Return how to read a file without a header, for messages."""
     values = ", ".join(map(repr, columns))
     return (
         f"its first line holds the values {values} and no names; pass header=False, and the positions of its columns, "
-        f"such as columns={{'query': 1, 'document': 2}}; or {POSITIONAL_FORMAT_HINT}"
+        f"such as {example}"
     )
 
 
@@ -40,7 +45,13 @@ def seems_to_hold_values(header: Sequence[str]) -> bool:
     return any(map(_is_number, header))
 
 
-def require_names(header: Sequence[str], first_row: Sequence[str], columns: Columns | None, source: str) -> None:
+def require_names(
+    header: Sequence[str],
+    first_row: Sequence[str],
+    columns: Columns | None,
+    source: str,
+    example: str = POSITIONS_OF_RANKINGS,
+) -> None:
     """Raise if a first line holds values, or the user named a column by such a value: the row would then be lost.
 
     Args:
@@ -48,17 +59,18 @@ def require_names(header: Sequence[str], first_row: Sequence[str], columns: Colu
         first_row: The line after it; empty if there is none.
         columns: The columns that the user named, by role.
         source: The name of the file, for messages.
+        example: How its columns can be given by position, for messages.
     """
     named_by_user = {str(name) for name in (columns or {}).values() if name is not None}
     suspects = [name for name in header if name in named_by_user]
     has_usual_name = any(_is_usual(name) for name in header)
     if not columns and not has_usual_name:
-        suspects = list(header)
+        suspects = [name for name in header if name.strip()]  # a line may end with a separator
     if not suspects:
         return
     value_below: Mapping[str, str] = dict(zip(header, first_row, strict=False))
     if seems_to_hold_values(header) or any(_is_like(name, value_below.get(name, "")) for name in suspects):
-        raise ValueError(f"{source} seems to have no header: {describe_reading_without_header(header)}")
+        raise ValueError(f"{source} seems to have no header: {describe_reading_without_header(header, example)}")
 
 
 def _is_usual(name: str) -> bool:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.files.csv_checks import LONE_CARRIAGE_RETURN
 from retrieval_metrics.files.encodings import decode_line, format_line_location
-from retrieval_metrics.files.opening import Reader
+from retrieval_metrics.files.opening import Reader, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
+    from os import PathLike
 
 
 class _ObjectWithRepeatedKey(dict[Any, Any]):
@@ -109,6 +110,17 @@ def iterate_numbered_lines(source: Reader) -> Iterator[tuple[int, str]]:
             number += 1
             if line.strip():
                 yield number, decode_line(line.removesuffix(b"\n").removesuffix(b"\r"), source.name, number)
+
+
+def read_json(path: str | PathLike[str]) -> Any:
+    """Return the content of a JSON file, with or without a byte order mark.
+
+    Raises:
+        ValueError: If it is not UTF-8 or not JSON; the message names the file, and says what to do.
+        OSError: If it cannot be opened.
+    """
+    with open_source(path) as reader:
+        return parse_json(reader.read_text().decode(), f"{reader.name} cannot be read as JSON: {{}}".format, ())
 
 
 def read_json_file(source: Reader, allow: Collection[str] = ()) -> dict[str, Any] | list[dict[str, Any]]:

@@ -9,13 +9,16 @@ from retrieval_metrics.files.formats import CANDIDATES_KEY, DOCUMENT_LIST_KEYS
 from retrieval_metrics.files.json_parsing import read_jsonl_objects
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, QUERY_COLUMNS
 from retrieval_metrics.inputs.json_codec import FORBIDDEN_KEY
-from retrieval_metrics.inputs.question_rows import PLAIN_ID_KEYS
+from retrieval_metrics.inputs.question_columns import PLAIN_ID_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from retrieval_metrics.files.opening import Reader
     from retrieval_metrics.inputs.column_detection import Columns
+
+# What to do about a line whose documents have another name.
+DOCUMENT_HINT = "; name the key with columns={'document': ...}"
 
 
 def read_queries_per_line(
@@ -32,7 +35,9 @@ def read_queries_per_line(
             if not documents_by_query and _has_document(row, columns):
                 return None
             hint = "; to read texts, use read_queries or read_corpus" if "text" in row else ""
-            raise ValueError(f"{where}: there is no list of documents ({', '.join(DOCUMENT_LIST_KEYS)}){hint}")
+            raise ValueError(
+                f"{where}: there is no list of documents ({', '.join(DOCUMENT_LIST_KEYS)}){hint or DOCUMENT_HINT}"
+            )
         _require_used_columns(row, columns, where)
         query = _read_query(row, columns, where)
         if query in documents_by_query:
@@ -104,11 +109,11 @@ def _find_query_key(row: Mapping[str, Any], where: str) -> str:
     id_keys = [key for key in QUERY_COLUMNS if key in row and key != "query"]
     if not id_keys:
         id_keys = [key for key in PLAIN_ID_KEYS if key in row]
-    return _find_only_key(row, id_keys or QUERY_COLUMNS, where)
+    return _find_only_key(row, id_keys or QUERY_COLUMNS, where, "query")
 
 
 def _read_documents(row: Mapping[str, Any], list_keys: Collection[str], where: str) -> Any:
-    documents = row[_find_only_key(row, list_keys, where)]
+    documents = row[_find_only_key(row, list_keys, where, "document")]
     if isinstance(row.get(FORBIDDEN_KEY), list):
         return {"relevant": documents, FORBIDDEN_KEY: row[FORBIDDEN_KEY]}
     if isinstance(documents, list) and isinstance(row.get("scores"), list):
@@ -116,10 +121,13 @@ def _read_documents(row: Mapping[str, Any], list_keys: Collection[str], where: s
     return documents
 
 
-def _find_only_key(row: Mapping[str, Any], keys: Collection[str], where: str) -> str:
+def _find_only_key(row: Mapping[str, Any], keys: Collection[str], where: str, role: str) -> str:
     present = [key for key in keys if key in row]
     if not present:
-        raise ValueError(f"{where}: there is none of {', '.join(keys)}")
+        raise ValueError(f"{where}: there is none of {', '.join(keys)}; name the key with columns={{{role!r}: ...}}")
     if len(present) > 1:
-        raise ValueError(f"{where}: there is both {present[0]!r} and {present[1]!r}")
+        raise ValueError(
+            f"{where}: there is both {present[0]!r} and {present[1]!r}; choose one of them with "
+            f"columns={{{role!r}: ...}}"
+        )
     return present[0]

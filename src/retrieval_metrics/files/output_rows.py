@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
 
 
+# At the beginning of a line, it is refused or removed where a file is read.
+BYTE_ORDER_MARK = "\ufeff"
 JSON_HINT = "write .json or .jsonl"
 # The columns of judgments; those of TSV files are BEIR's.
 QRELS_COLUMNS = ("query", "document", "grade")
@@ -168,11 +170,20 @@ def require_queries(queries: Iterable[Any], path: str | PathLike[str]) -> None:
     """Raise if the id of a query is not one word, or would make a comment of its line in a TREC file."""
     for query in queries:
         require_single_word([query], "an id", path)
+        if str(query).startswith(BYTE_ORDER_MARK):
+            raise ValueError(_describe_mark(query, path))
         if str(query).startswith("#"):
             raise ValueError(
                 f"the id of a query in {path} must not begin with #, because such a line is a comment in a TREC file, "
                 f"got {query!r}"
             )
+
+
+def _describe_mark(query: Any, path: str | PathLike[str]) -> str:
+    return (
+        f"the id of a query in {path} must not begin with a byte order mark, which is not read as a part of an id, got "
+        f"{query!r}"
+    )
 
 
 def require_text_id(frame: pl.DataFrame, format: str, path: str | PathLike[str]) -> None:
@@ -182,6 +193,11 @@ def require_text_id(frame: pl.DataFrame, format: str, path: str | PathLike[str])
     layout = FORMATS[format]
     if not (layout.separator and layout.has_names):
         return
+    first_column = frame.to_series(0)
+    if first_column.dtype == pl.String:
+        has_mark = first_column.str.starts_with(BYTE_ORDER_MARK)
+        if has_mark.any():
+            raise ValueError(_describe_mark(first_column.filter(has_mark)[0], path))
     for column in frame.iter_columns():
         if column.dtype != pl.String:
             continue

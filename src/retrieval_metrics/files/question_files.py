@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from os.path import exists
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import name_file_in_errors
 from retrieval_metrics.files.formats import detect_format, find_format_by_name
+from retrieval_metrics.files.headers import POSITIONS_OF_QUESTIONS
 from retrieval_metrics.files.json_parsing import read_json_file, read_jsonl_objects
 from retrieval_metrics.files.opening import STANDARD_INPUT, open_source
 from retrieval_metrics.files.reading import read_qrels
@@ -19,16 +21,39 @@ from retrieval_metrics.files.saved_format import is_saved
 from retrieval_metrics.files.tabular_rows import read_table
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, separator_note
+from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
 from retrieval_metrics.inputs.qrels import judgments_by_query
-from retrieval_metrics.inputs.question_rows import CONVERSATION_KEY, read_question_dataset, read_question_table
+from retrieval_metrics.inputs.question_columns import QUERY_KEYS, rename_columns
+from retrieval_metrics.inputs.question_rows import (
+    CONVERSATION_KEY,
+    find_answer,
+    holds_question_rows,
+    read_question_dataset,
+    read_question_table,
+)
+from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
     from retrieval_metrics.files.opening import Limits, Reader
+    from retrieval_metrics.inputs.column_detection import Columns
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.questions import QuestionsT
+
+    # Judgments, or the path of a file or a folder with some.
+    JudgmentsOrPath: TypeAlias = QuestionsOrQrels | str | PathLike[str]
 
 # The file of the questions in a BEIR folder.
 QUERIES_FILE = "queries.jsonl"
+# The keys of a dataset of LlamaIndex in JSON.
+DATASET_KEYS = frozenset({"queries", "relevant_docs"})
+# The columns of TREC judgments, and the usual values of the second.
+N_TREC_COLUMNS = 4
+TREC_ITERATIONS = (b"0", b"Q0")
+# The columns of the judgments of a question.
+JUDGMENT_KEYS = (*RELEVANT_COLUMNS, REFERENCE_TEXTS_KEY)
+# The keys of which one stands in every JSON object with questions.
+KEYS_OF_QUESTIONS = (*QUERY_KEYS, "queries", "examples", "paragraphs")
 TABLE_FORMATS = ("csv", "tsv", "parquet", "arrow")
 EXCEL_EXTENSIONS = (".xlsx", ".xlsm")
 
@@ -38,24 +63,76 @@ def read_question_source(
     source: Any,
     *,
     separator: str | None = None,
+    columns: Columns | None = None,
+    header: bool = True,
     format: str | None = None,
     split: str = "test",
     limits: Limits | None = None,
 ) -> QuestionsT:
     """Read questions from a path or from anything that `read_question_dataset` reads; see `read_questions`."""
-    is_path = isinstance(source, PathLike) or (isinstance(source, str) and (exists(source) or source == STANDARD_INPUT))
-    if not is_path:
-        return read_question_dataset(questions_class, source, separator=separator)
+    if not _is_path(source):
+        if not header:
+            raise ValueError("header=False is for CSV, TSV and Excel files; leave it out")
+        return read_question_dataset(questions_class, source, separator=separator, columns=columns)
     path = Path(source)
     if path.is_dir():
+        if columns or not header:
+            raise ValueError(f"{path} is a BEIR folder, whose columns have fixed names; leave columns= and header= out")
         return _read_beir(questions_class, path, split)
     if is_saved(path):
         raise ValueError(f"{path} is a file that this package saved; read it with rm.load({str(path)!r})")
+    if not header and not columns:
+        raise ValueError(f"header=False needs the positions of the columns of {path}, such as {POSITIONS_OF_QUESTIONS}")
+    layout = _Layout(separator, columns, has_header=header)
     with name_file_in_errors(str(path)):
         if format is None and path.suffix.lower() in EXCEL_EXTENSIONS:
-            return read_question_table(questions_class, _read_workbook(path), separator=separator)
+            return _read_rows_of_table(questions_class, _read_workbook(path, header=header), layout, str(path))
         with open_source(source, limits) as reader:
-            return _read_file(questions_class, reader, format, separator)
+            return _read_file(questions_class, reader, format, layout)
+
+
+def resolve_judgments(judgments: JudgmentsOrPath) -> QuestionsOrQrels:
+    """Return judgments; those of a path are read from its file or folder.
+
+    Every function that takes judgments takes a path through this one: of questions, as `read_questions` reads them, or
+    of judgments, as `read_qrels` does.
+
+    Raises:
+        ValueError: If the file is damaged, or holds something else.
+        OSError: If it cannot be opened.
+    """
+    if not _is_path(judgments):
+        return cast("QuestionsOrQrels", judgments)
+    path = cast("str | PathLike[str]", judgments)
+    if is_saved(path) or seems_to_hold_questions(path):
+        return read_question_source(Questions, path)
+    return read_qrels(path)
+
+
+def resolve_texts(questions: Any) -> Any:
+    """Return questions to ask; those of a path are read from its file or folder."""
+    if not _is_path(questions):
+        return questions
+    return read_question_source(Questions, questions)
+
+
+def _is_path(source: Any) -> bool:
+    return isinstance(source, PathLike) or (isinstance(source, str) and (exists(source) or source == STANDARD_INPUT))
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What the user said of the columns and cells of a file.
+
+    Attributes:
+        separator: What stands between the ids of a cell; None if the cells show it.
+        columns: The columns by role; None if they have their usual names.
+        has_header: Whether the first line holds names.
+    """
+
+    separator: str | None
+    columns: Columns | None
+    has_header: bool
 
 
 def seems_to_hold_questions(path: str | PathLike[str]) -> bool:
@@ -63,7 +140,12 @@ def seems_to_hold_questions(path: str | PathLike[str]) -> bool:
     file = Path(path)
     if file.is_dir() or file.suffix.lower() in EXCEL_EXTENSIONS:
         return True
-    if not file.is_file() or find_format_by_name(file) not in TABLE_FORMATS:
+    if not file.is_file():
+        return False
+    format_of_name = find_format_by_name(file)
+    if format_of_name in {"json", "jsonl"}:
+        return _holds_question_objects(file, format_of_name)
+    if format_of_name not in TABLE_FORMATS:
         return False
     with open_source(file) as reader, name_file_in_errors(reader.name):
         format_name = find_format_by_name(reader.file_name)
@@ -73,33 +155,84 @@ def seems_to_hold_questions(path: str | PathLike[str]) -> bool:
             separator = "\t" if format_name == "tsv" else ","
             first_line = reader.beginning().split(b"\n", 1)[0].decode(errors="replace")
             names = first_line.split(separator)
-    return any(name.strip().strip('"').lower() in RELEVANT_COLUMNS for name in names)
+    return any(name.strip().strip('"').lower() in JUDGMENT_KEYS for name in names)
 
 
-def _read_file(
-    questions_class: type[QuestionsT], reader: Reader, format: str | None, separator: str | None
-) -> QuestionsT:
+def _holds_question_objects(file: Path, format_name: str) -> bool:
+    """Return whether a JSON file begins with a question, or is a dataset of another tool."""
+    with open_source(file) as reader:
+        start = reader.beginning().decode(errors="replace").lstrip()
+        if format_name == "json" and start.startswith("{"):
+            return any(f'"{key}"' in start for key in KEYS_OF_QUESTIONS) and _is_dataset(reader)
+    first_object = _read_first_object(start.removeprefix("[").lstrip())
+    has_text = any(isinstance(first_object.get(key), str) for key in QUERY_KEYS)
+    return has_text and any(column in first_object for column in JUDGMENT_KEYS)
+
+
+def _is_dataset(reader: Reader) -> bool:
+    try:
+        content = read_json_file(reader)
+    except ValueError:  # not JSON: the reader of judgments raises the error
+        return False
+    if not isinstance(content, dict):
+        return False
+    return content.keys() >= DATASET_KEYS or holds_question_rows(content)
+
+
+def _read_first_object(text: str) -> Mapping[str, Any]:
+    """Return the first object of a JSON text; an empty one if it is longer than the text, or there is none."""
+    try:
+        first_object, _end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return {}
+    return first_object if isinstance(first_object, dict) else {}
+
+
+def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | None, layout: _Layout) -> QuestionsT:
     detected = find_format_by_name(reader.file_name) if format is None else None
     if detected is None or detected == "trec":
         detected = detect_format(reader, format)
-    if detected == "json":
-        content = read_json_file(reader)
-        return read_question_dataset(questions_class, content, separator=separator)
-    if detected == "jsonl":
-        rows = [row for _number, _line, row in read_jsonl_objects(reader)]
-        return read_question_dataset(questions_class, rows, separator=separator)
+    if detected == "tsv" and format is None and _holds_trec_judgments(reader):
+        detected = "trec"
+    if detected in {"json", "jsonl"}:
+        if not layout.has_header:
+            raise ValueError(f"{reader.name} is read as {detected}, which has no header; leave header=False out")
+        content: Any
+        if detected == "json":
+            content = read_json_file(reader)
+        else:
+            content = [row for _number, _line, row in read_jsonl_objects(reader)]
+        if layout.columns and isinstance(content, list):
+            content = rename_columns(content, layout.columns, reader.name)
+        elif layout.columns:
+            raise ValueError(f"{reader.name} is a JSON object, without columns that columns= could name")
+        return read_question_dataset(questions_class, content, separator=layout.separator)
     if detected not in TABLE_FORMATS:
         raise ValueError(
             f"{reader.name} is read as {detected}, which holds no texts of questions; read its judgments with "
             "read_qrels and the texts with read_queries: EvaluationSet(queries, qrels.as_dict())"
         )
-    table = read_table(reader, detected)
+    table = read_table(reader, detected, layout.columns, header=layout.has_header, example=POSITIONS_OF_QUESTIONS)
     if len(table.names) == 1:
         raise ValueError(f"{reader.name} has only the column {table.names[0]!r}{separator_note(table.names)}")
-    return read_question_table(questions_class, table.frame.collect().to_dicts(), separator=separator)
+    return _read_rows_of_table(questions_class, table.frame.collect().to_dicts(), layout, reader.name)
 
 
-def _read_workbook(path: Path) -> list[dict[str, Any]]:
+def _holds_trec_judgments(reader: Reader) -> bool:
+    """Return whether a file with tabs begins with a line of TREC judgments, `query 0 document grade`."""
+    fields = reader.beginning().split(b"\n", 1)[0].split(b"\t")
+    return len(fields) == N_TREC_COLUMNS and fields[1] in TREC_ITERATIONS
+
+
+def _read_rows_of_table(
+    questions_class: type[QuestionsT], rows: list[dict[str, Any]], layout: _Layout, name: str
+) -> QuestionsT:
+    if layout.columns:
+        rows = rename_columns(rows, layout.columns, name)
+    return read_question_table(questions_class, rows, separator=layout.separator)
+
+
+def _read_workbook(path: Path, *, header: bool) -> list[dict[str, Any]]:
     """Return the rows of the only sheet of an Excel workbook that is not empty."""
     openpyxl = import_optional("openpyxl", "reading an Excel workbook (or save it as CSV UTF-8, which needs nothing)")
     workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
@@ -113,8 +246,12 @@ def _read_workbook(path: Path) -> list[dict[str, Any]]:
         workbook.close()
     if len(rows_by_sheet) != 1:
         _refuse_sheets(list(rows_by_sheet))
-    ((names, *rows),) = rows_by_sheet.values()
-    columns = [None if name is None else str(name).strip() for name in names]
+    (rows,) = rows_by_sheet.values()
+    if header:
+        names, *rows = rows
+        columns = [None if name is None else str(name).strip() for name in names]
+    else:
+        columns = [str(position) for position in range(1, len(rows[0]) + 1)]
     table = []
     for row in rows:
         values = {name: value for name, value in zip(columns, row, strict=False) if name is not None}
@@ -156,8 +293,9 @@ def _read_beir(questions_class: type[QuestionsT], folder: Path, split: str) -> Q
         provenance_fields = {name: metadata[name] for name in PROVENANCE_FIELDS if metadata.get(name) is not None}
         if provenance_fields:
             provenance[query] = Provenance(**provenance_fields)
-        if "answer" in metadata:
-            answers[query] = metadata["answer"]
+        answer = find_answer(metadata)
+        if answer is not None:
+            answers[query] = answer
         if CONVERSATION_KEY in metadata:
             conversation[query] = metadata[CONVERSATION_KEY]
     return questions_class(

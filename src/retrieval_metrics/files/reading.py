@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import name_file_in_errors
 from retrieval_metrics.files.entry_tables import read_entries_frame
-from retrieval_metrics.files.formats import FORMATS, POSITIONAL_FORMATS, detect_format
+from retrieval_metrics.files.formats import FORMATS, POSITIONAL_FORMATS, RANX_FORMAT, detect_format
 from retrieval_metrics.files.json_parsing import convert_array_to_lines, read_json_file
 from retrieval_metrics.files.json_queries import read_queries_per_line
 from retrieval_metrics.files.json_rows import read_document_rows
 from retrieval_metrics.files.json_runs import read_json_run, select_mteb_rankings
 from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.positional_formats import read_positional_table
+from retrieval_metrics.files.ranx_runs import read_ranx_run
 from retrieval_metrics.files.tabular_rows import read_table
 from retrieval_metrics.files.trec import read_trec_qrels, read_trec_run
 from retrieval_metrics.inputs.allowances import parse_allowances
@@ -90,6 +91,8 @@ def read_qrels(
         allowed = parse_allowances(allow)
         if detected == "trec":
             return read_trec_qrels(reader, allowed)
+        if detected == RANX_FORMAT:
+            raise ValueError(f"{reader.name} is a run of ranx, which read_run reads")
         content: dict[str, Any] | FileTable
         if detected in POSITIONAL_FORMATS:
             content = read_positional_table(reader, detected, "qrels")
@@ -211,7 +214,8 @@ def read_run(
               "d1", "score": 12.5}]}`); also `Retrieved` items, as `write_run` writes them, and predictions of
               sentence-transformers and MTEB.
 
-            Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`, or a `.zip` with one file).
+            Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`, `.lz4`, or a `.zip` with one file). The `.lz4`
+            of ranx is read, too.
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension
             nor the content shows it. For lines without a header: `"msmarco"` (`query document rank`), `"tevatron"`
             (`query document score`) or `"colbert"` (`query document rank score`).
@@ -257,6 +261,8 @@ def read_run(
             raise ValueError(f"subset= and split= choose of the predictions of MTEB, which are JSON, not {detected}")
         if detected == "trec":
             return read_trec_run(source, reader, memory, show_progress=show_progress)
+        if detected == RANX_FORMAT:
+            return read_json_run(read_ranx_run(reader), reader.name, allowed)
         content: dict[str, Any] | FileTable
         if detected in POSITIONAL_FORMATS:
             content = read_positional_table(reader, detected, "run")
@@ -271,7 +277,8 @@ def read_run(
                     _require_no_blanks(query, "query", reader.name)
             return read_json_run(rankings, reader.name, allowed)
         table = _as_long_table(content, RUN_ROLES, columns, _table_name(reader, detected), allowed)
-        is_score_unnamed = not header or detected in POSITIONAL_FORMATS
-        if is_score_unnamed:
+        if detected in POSITIONAL_FORMATS:
+            table.require_no_ranks_as_scores("pass format='msmarco', for lines query document rank")
+        elif not header:
             table.require_no_ranks_as_scores()
         return Run([table.rankings()])

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from io import BytesIO
+from numbers import Real
 from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numpy import __version__ as numpy_version
+import numpy as np
 
 from retrieval_metrics._internal.append_log import FORMAT, VERSION, find_log_kind, require_supported_version
 from retrieval_metrics._internal.version import __version__
@@ -42,7 +43,7 @@ DIGEST_PREFIX = b',\n"digest": "sha256:'
 HUMAN_WRITTEN_KINDS = {"labels", "questions"}
 
 # The versions that a file was written with: they help to explain a number that differs on another machine.
-VERSIONS = {"retrieval-metrics": __version__, "python": sys.version.partition(" ")[0], "numpy": numpy_version}
+VERSIONS = {"retrieval-metrics": __version__, "python": sys.version.partition(" ")[0], "numpy": np.__version__}
 
 
 class Section(dict[str, Any]):
@@ -92,7 +93,7 @@ def validate_labels(labels: LabelMapping | None) -> dict[str, Any]:
     if not isinstance(labels, Mapping):
         raise TypeError(f"labels must map names to text or numbers, got {labels!r}")
     for name, value in labels.items():
-        if not isinstance(name, str) or not isinstance(value, (str, int, float)):
+        if not isinstance(name, str) or not isinstance(value, (str, Real, np.bool_)):
             raise TypeError(
                 f"a label must have a str as its name, and text or a number as its value, got {name!r}: {value!r}"
             )

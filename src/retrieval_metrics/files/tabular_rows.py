@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from io import BytesIO, StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,8 +11,12 @@ from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.csv_checks import require_closed_quotes, require_line_feeds
 from retrieval_metrics.files.encodings import format_line_location, require_utf8
 from retrieval_metrics.files.formats import FORMATS
-from retrieval_metrics.files.headers import require_names
-from retrieval_metrics.inputs.column_detection import separator_note
+from retrieval_metrics.files.headers import POSITIONS_OF_RANKINGS, require_names
+from retrieval_metrics.inputs.column_detection import (
+    EXCEL_SEPARATOR_NOTE,
+    describe_excel_separator,
+    separator_note,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +47,14 @@ class FileTable(NamedTuple):
     line: Callable[[int], str] | None
 
 
-def read_table(source: Reader, format: str, columns: Columns | None = None, *, header: bool = True) -> FileTable:
+def read_table(
+    source: Reader,
+    format: str,
+    columns: Columns | None = None,
+    *,
+    header: bool = True,
+    example: str = POSITIONS_OF_RANKINGS,
+) -> FileTable:
     """Read a file with named columns, or with `header=False` one whose columns are named by their positions from 1.
 
     Args:
@@ -52,6 +62,7 @@ def read_table(source: Reader, format: str, columns: Columns | None = None, *, h
         format: Its format.
         columns: The columns that the user named, by role; a text file is refused if they are values.
         header: Whether the first line of a text file holds the names of its columns.
+        example: How columns can be given by position, for the message about a file without a header.
     """
     import_optional("polars", "reading a table")
     import polars as pl
@@ -71,7 +82,7 @@ def read_table(source: Reader, format: str, columns: Columns | None = None, *, h
         return FileTable(frame.lazy(), frame.columns, None)
     table = TextTable(b"".join(source.pieces()), source, FORMATS[format], has_header=header)
     if header:
-        require_names(table.header, table.first_row, columns, source.name)
+        require_names(table.header, table.first_row, columns, source.name, example)
     return FileTable(table.frame().lazy(), table.header, table.locate_row)
 
 
@@ -179,12 +190,9 @@ class TextTable:
     def _separator_hint(self) -> str:
         """Return a hint for the message if the lines seem to be separated otherwise."""
         first_line = self._text.split(b"\n", 1)[0].decode().strip()
-        declared = re.fullmatch(r"sep=(.)", first_line, re.IGNORECASE)
+        declared = EXCEL_SEPARATOR_NOTE.fullmatch(first_line)
         if declared is not None:
-            return (
-                f"; the first line is a note of Excel on its separator, {declared[1]!r}: remove it, and save the table "
-                "with commas as CSV or with tabs as TSV"
-            )
+            return describe_excel_separator(declared[1])
         if len(self.header) > 1:
             return ""
         return separator_note(self.header)

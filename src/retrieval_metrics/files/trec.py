@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import format_line_location, name_file_in_errors
+from retrieval_metrics.files.formats import blank_system_description
 from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.trec_lines import (
     COMMENT_PATTERN,
@@ -148,7 +149,7 @@ def iterate_ranks_and_scores(beginning: bytes) -> Iterator[tuple[bytes, float, f
     """
     rank_column = RUN_LAYOUT.fields.index("rank")
     score_column = RUN_LAYOUT.fields.index("score")
-    for line in COMMENT_PATTERN.sub(b"", beginning).split(b"\n")[:-1]:
+    for line in COMMENT_PATTERN.sub(b"", blank_system_description(beginning)).split(b"\n")[:-1]:
         words = line.split()
         if len(words) == len(RUN_LAYOUT.fields):
             with suppress(ValueError):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from retrieval_metrics.files.encodings import decode_line, format_line_location
+from retrieval_metrics.files.formats import blank_system_description
 from retrieval_metrics.files.opening import open_source
 
 if TYPE_CHECKING:
@@ -101,7 +102,12 @@ def iterate_rows(
 
 def iterate_pieces(source: Reader, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
     """Yield the text in pieces of whole lines, in which comments are replaced by empty lines."""
-    for piece in source.pieces(advance):
+    is_first = True
+    for source_piece in source.pieces(advance):
+        piece = source_piece
+        if is_first:
+            piece = blank_system_description(piece)
+            is_first = False
         if b"#" in piece:
             yield COMMENT_PATTERN.sub(b"", piece)
         else:

@@ -5,22 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from retrieval_metrics._internal.patterns import lazy_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
-QUERY_ID_COLUMNS = ("query_id", "query-id", "qid", "q_id", "topic_id")
+QUERY_ID_COLUMNS = ("query_id", "query-id", "qid", "q_id", "topic_id", "question_id")
 QUERY_COLUMNS = ("query", *QUERY_ID_COLUMNS, "topic")
 DOCUMENT_COLUMNS = (
     *("document", "document_id", "doc", "doc_id", "docid", "docno", "corpus-id", "corpus_id"),
-    *("pid", "passage_id", "chunk_id"),
+    *("pid", "passage_id", "chunk_id", "relevant_doc_id", "relevant_document_id", "relevant_chunk_id"),
 )
 SCORE_COLUMNS = ("score", "sim", "similarity")
 RANK_COLUMNS = ("rank",)
 GRADE_COLUMNS = ("grade", "relevance", "rel", "label", "score")
 GROUP_COLUMNS = ("group",)
 # Columns with all relevant documents of a question, in tables with one row per question.
-RELEVANT_COLUMNS = ("relevant", "relevant_docs", "expected_ids", "reference_context_ids", "qrels")
+RELEVANT_COLUMNS = (
+    *("relevant", "relevant_docs", "expected_ids", "reference_context_ids", "qrels"),
+    *("relevant_ids", "relevant_doc_ids", "relevant_document_ids", "relevant_documents", "relevant_chunk_ids"),
+    *("expected_doc_ids", "expected_document_ids", "expected_chunk_ids"),
+    *("gold_ids", "gold_doc_ids", "gold_document_ids", "gold_chunk_ids", "retrieval_gt"),
+)
 # Columns that grow as a document fits less well, so that they are no scores.
 DISTANCE_COLUMNS = ("distance", "dist", "l2", "cost")
 
@@ -76,6 +83,8 @@ SUBSTITUTES = {"score": ("rank",)}
 
 # Separators other than that of the format. A table whose only column has one in its name was split at the wrong one.
 OTHER_SEPARATORS = (";", "\t", "|")
+# The first line of a table in which Excel names its separator.
+EXCEL_SEPARATOR_NOTE = lazy_pattern(r"(?i)sep=(.)")
 
 
 def find_columns(
@@ -151,10 +160,21 @@ def _require_single_columns(column_names: list[str], column_by_role: Mapping[str
             )
 
 
+def describe_excel_separator(separator: str) -> str:
+    """Return what to do about a first line in which Excel names the separator of a table."""
+    return (
+        f"; the first line is a note of Excel on its separator, {separator!r}: remove it, and save the table with "
+        "commas as CSV or with tabs as TSV"
+    )
+
+
 def separator_note(column_names: list[str]) -> str:
     """Return a hint for an error message if the only column of a table seems to hold several; empty otherwise."""
     if len(column_names) != 1:
         return ""
+    declared = EXCEL_SEPARATOR_NOTE.fullmatch(column_names[0].strip())
+    if declared is not None:
+        return describe_excel_separator(declared[1])
     for separator in OTHER_SEPARATORS:
         if separator in column_names[0]:
             return f"; it seems to be separated by {separator!r}: a CSV file has commas, a TSV file tabs"

@@ -89,8 +89,12 @@ class LongTable:
             documents = documents.gather(order)
         return group_rows(queries, documents, None)
 
-    def require_no_ranks_as_scores(self) -> None:
-        """Raise if the scores count the rows of each query, as ranks do: the order would be turned around."""
+    def require_no_ranks_as_scores(self, remedy: str = "") -> None:
+        """Raise if the scores count the rows of each query, as ranks do: the order would be turned around.
+
+        Args:
+            remedy: What the message advises; by default, to name the column as the rank.
+        """
         if not self.has_column("score") or self.has_column("rank"):
             return
         scores = self.numbers("score")[:MAX_CHECKED_ROWS].tolist()
@@ -100,9 +104,10 @@ class LongTable:
             if score != n_rows_of_query[query]:
                 return
         if max(n_rows_of_query.values(), default=0) > 1:
+            column = self.roles["score"]
+            remedy = remedy or f"name it as the rank: columns={{'rank': {column}}}"
             raise ValueError(
-                f"{self.source} holds ranks, 1, 2 and so on, in column {self.roles['score']!r}, and not scores; name "
-                f"it as the rank: columns={{'rank': {self.roles['score']}}}"
+                f"{self.source} holds ranks, 1, 2 and so on, in column {column!r}, and not scores; {remedy}"
             )
 
     def judgments(self) -> Batch | dict[Any, list[dict[Any, float]]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.inputs.id_checks import is_in_brackets
 from retrieval_metrics.inputs.items import Text
+from retrieval_metrics.inputs.judgment_cells import read_literal
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 # The name of the relevant texts in datasets of Ragas and LlamaIndex.
@@ -24,6 +26,8 @@ def find_rows(dataset: Any) -> Iterable[Any] | None:
     """Return the rows of a table or of a dataset that holds a list of examples; None if it is neither."""
     if isinstance(dataset, Mapping) and dataset and all(hasattr(split, "column_names") for split in dataset.values()):
         raise ValueError(f"the dataset has the splits {', '.join(map(repr, dataset))}; choose one of them")
+    if isinstance(dataset, Mapping) and _is_squad(dataset.get("data")):
+        return list(_read_squad(dataset["data"]))
     examples = _get_value(dataset, "examples")
     if isinstance(examples, (list, tuple)):  # LlamaIndex's LabelledRagDataset, or its JSON
         return [_read_llama_index(example, number) for number, example in enumerate(examples, start=1)]
@@ -59,11 +63,33 @@ def translate_row(row: Any) -> Any:
 def _judge_by_texts(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a row with its reference texts as judgments, if it has no other judgments; else return it unchanged."""
     texts = row.get(REFERENCE_TEXTS_KEY)
+    if isinstance(texts, str) and is_in_brackets(texts.strip()):  # from a table
+        texts = read_literal(texts.strip(), REFERENCE_TEXTS_KEY)
     if row.get("reference_context_ids") is not None or "relevant" in row or not isinstance(texts, (list, tuple)):
         return row
     judged_row = {name: value for name, value in row.items() if name != REFERENCE_TEXTS_KEY}
     judged_row["relevant"] = [Text(text) for text in texts]
     return judged_row
+
+
+def _is_squad(articles: Any) -> bool:
+    """Return whether something is the list of articles in the JSON of SQuAD."""
+    if not isinstance(articles, list) or not articles:
+        return False
+    return all(isinstance(article, Mapping) and isinstance(article.get("paragraphs"), list) for article in articles)
+
+
+def _read_squad(articles: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the questions of SQuAD as rows; the paragraph that answers a question is its judgment."""
+    for article in articles:
+        for paragraph in article["paragraphs"]:
+            for question in paragraph["qas"]:
+                is_answered = not question.get("is_impossible")
+                row: dict[str, Any] = {"id": question["id"], "query": question["question"], "relevant": []}
+                if is_answered:
+                    row["relevant"] = [Text(paragraph["context"])]
+                    row["answer"] = next((answer["text"] for answer in question.get("answers", ())), None)
+                yield row
 
 
 def _read_llama_index(example: Any, number: int) -> dict[str, Any]:

@@ -100,12 +100,17 @@ def _read_cell(cell: Any, separator: str, where: str) -> Any:
     if not isinstance(cell, str):
         return cell
     if is_in_brackets(cell.strip()):
-        return _read_literal(cell.strip(), where)
+        return read_literal(cell.strip(), where)
     parts = [cell] if separator == ONE_ID else cell.split(separator)
     return [part.strip() for part in parts if part.strip()]
 
 
-def _read_literal(text: str, where: str) -> Any:
+def read_literal(text: str, where: str) -> Any:
+    """Return the judgments in a list that was written as text, as JSON or as Python prints it.
+
+    Raises:
+        ValueError: If it is no such list.
+    """
     if _PRINTED_ARRAY.search(text):
         raise ValueError(f"{where}: {text!r} is a printed array without commas; write its list with json.dumps(list)")
     try:

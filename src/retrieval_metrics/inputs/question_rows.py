@@ -22,12 +22,14 @@ from retrieval_metrics.inputs.json_codec import add_forbidden, decode_judgments
 from retrieval_metrics.inputs.judgment_cells import FORBIDDEN_COLUMN, read_cells
 from retrieval_metrics.inputs.judgment_rows import gather_judgment_rows
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
+from retrieval_metrics.inputs.question_columns import ANSWER_KEYS, ID_KEYS, QUERY_KEYS, rename_columns
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics._internal.plain_types import QueryId
+    from retrieval_metrics.inputs.column_detection import Columns
     from retrieval_metrics.inputs.items import Judgments
 
     class HasQueries(Protocol):
@@ -45,12 +47,9 @@ if TYPE_CHECKING:
     QuestionDataset: TypeAlias = Questions | Mapping[str, object] | Iterable[object] | HasQueries | PathLike[str]
 
 
-# Names of an id whose row has no other id. Beside the id of a query, such a name can be the number of a row.
-PLAIN_ID_KEYS = ("id", "_id")
-ID_KEYS = (*QUERY_ID_COLUMNS, *PLAIN_ID_KEYS)
-QUERY_KEYS = ("query", "question", "user_input", "text")
-ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
 CONVERSATION_KEY = "conversation"
+# The usual names of a missing column that a message lists, beside the first.
+MAX_SHOWN_NAMES = 4
 # The columns of a table that are no labels.
 KNOWN_COLUMNS = frozenset(
     [
@@ -62,7 +61,11 @@ KNOWN_COLUMNS = frozenset(
 
 
 def read_question_dataset(
-    questions_class: type[QuestionsT], dataset: QuestionDataset, *, separator: str | None = None
+    questions_class: type[QuestionsT],
+    dataset: QuestionDataset,
+    *,
+    separator: str | None = None,
+    columns: Columns | None = None,
 ) -> QuestionsT:
     """Read a dataset in any shape of `EvaluationSet.from_dataset` except a path.
 
@@ -71,11 +74,15 @@ def read_question_dataset(
         dataset: Questions, rows, a mapping of query texts to judgments, or an object with `queries` and
             `relevant_docs`.
         separator: What separates the ids in a cell of text; see `read_cells`.
+        columns: The columns that the user named; see `rename_columns`.
 
     Raises:
         TypeError: If it is anything else.
-        ValueError: If it is empty, a query appears twice, or a query has no judgments.
+        ValueError: If it is empty, a query appears twice, or a query has no judgments; or if `columns` name columns of
+            something without rows.
     """
+    if columns:
+        return _read_named_columns(questions_class, dataset, columns, separator)
     if isinstance(dataset, questions_class):
         return dataset
     if isinstance(dataset, Questions):
@@ -109,6 +116,19 @@ def read_question_dataset(
         "a dataset is a list of (query, relevant) pairs, a list of {'query': ..., 'relevant': ...} rows, or an "
         f"object with queries and relevant_docs; got {type(dataset).__name__}{hint}"
     )
+
+
+def _read_named_columns(
+    questions_class: type[QuestionsT], dataset: QuestionDataset, columns: Columns, separator: str | None
+) -> QuestionsT:
+    """Read the rows of a dataset whose columns the user named."""
+    name = f"the {type(dataset).__name__}"
+    rows = find_rows(dataset)
+    if rows is None:
+        if isinstance(dataset, (Questions, Mapping, str, bytes)) or not isinstance(dataset, Iterable):
+            raise ValueError(f"columns= names the columns of rows, but {name} has none")
+        rows = dataset
+    return read_question_dataset(questions_class, rename_columns(rows, columns, name), separator=separator)
 
 
 def read_question_table(
@@ -148,15 +168,30 @@ def _is_empty_cell(value: Any) -> bool:
 
 
 def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
-    """Return the rows of a mapping that is a row itself, or maps ids to rows; None if it maps texts to judgments."""
+    """Return the rows of a mapping that is a row, holds a list of rows, or maps ids to rows; else None."""
     if any(isinstance(dataset.get(key), str) for key in QUERY_KEYS):
         return [dataset]
+    for value in dataset.values():
+        if isinstance(value, list) and value and all(map(_is_judged_question, value)):
+            return value
     values = list(dataset.values())
     if not values or not all(isinstance(value, Mapping) for value in values):
         return None
     if not all(any(isinstance(value.get(key), str) for key in QUERY_KEYS) for value in values):
         return None
     return [{"id": query, **row} for query, row in dataset.items()]
+
+
+def holds_question_rows(dataset: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping is a row, holds a list of rows, or maps ids to rows."""
+    return find_rows(dataset) is not None or _find_rows_in_mapping(dataset) is not None
+
+
+def _is_judged_question(row: Any) -> bool:
+    """Return whether a row holds the text of a question and its judgments."""
+    if not isinstance(row, Mapping) or not any(isinstance(row.get(key), str) for key in QUERY_KEYS):
+        return False
+    return any(column in row for column in RELEVANT_COLUMNS)
 
 
 def _get_mapping(dataset: Any, name: str) -> Mapping[Any, Any] | None:
@@ -193,7 +228,7 @@ def _read_rows(
         if provenance is not None:
             provenance_by_query[query] = provenance
         if isinstance(row, Mapping):
-            answer = _find_answer(row)
+            answer = find_answer(row)
             if answer is not None:
                 answers[query] = answer
             if row.get(CONVERSATION_KEY) is not None:
@@ -271,7 +306,7 @@ def _find_id(row: Mapping[str, Any], text: str) -> QueryId:
     return text
 
 
-def _find_answer(row: Mapping[str, Any]) -> str | None:
+def find_answer(row: Mapping[str, Any]) -> str | None:
     """Return the reference answer of a row; None if no key for answers holds a text or a number."""
     for key in ANSWER_KEYS:
         answer = row.get(key)
@@ -300,6 +335,20 @@ def _require_value(row: Mapping[str, Any], keys: Sequence[str], number: int, rol
     for key in keys:
         if key in row:
             return row[key]
+    if role == "query" and _holds_judgment(row):
+        raise ValueError(
+            f"row {number} is a judgment without the text of its question, {dict(row)!r}: read_qrels reads such rows"
+        )
+    others = ", ".join(keys[1 : 1 + MAX_SHOWN_NAMES])
+    if len(keys) > 1 + MAX_SHOWN_NAMES:
+        others += ", ..."
     raise ValueError(
-        f"row {number} has no {role!r} (nor {', '.join(keys[1:])}); it has {', '.join(map(repr, row)) or 'nothing'}"
+        f"row {number} has no {role!r} (nor {others}); it has {', '.join(map(repr, row)) or 'nothing'}; "
+        f"if one of them is it, read_questions takes columns={{{role!r}: ...}}"
     )
+
+
+def _holds_judgment(row: Mapping[str, Any]) -> bool:
+    """Return whether a row holds the id of a query and a document."""
+    names = {str(name).strip().lower() for name in row}
+    return not names.isdisjoint(QUERY_ID_COLUMNS) and not names.isdisjoint(DOCUMENT_COLUMNS)

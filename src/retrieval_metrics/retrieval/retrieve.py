@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics._internal.warn import warn
+from retrieval_metrics.files.question_files import resolve_texts
 from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
@@ -56,7 +57,7 @@ MAX_FAILURES_ALIKE = 3
 
 async def aretrieve(
     retriever: Retriever,
-    questions: QueryTexts | Questions,
+    questions: QueryTexts | Questions | str | PathLike[str],
     *,
     workers: int = WORKERS,
     timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
@@ -112,8 +113,8 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
             installed host (LangChain, LlamaIndex, Haystack). Synchronous functions run in threads. A function may also
             return its documents after each of its stages, `{"bm25": ..., "dense": ..., "reranked": ...}`: in order,
             None for a stage that the question did not reach; the last one that it reached is the answer.
-        questions: Query texts by query id, or an `EvaluationSet`. With the latter, judgments are checked before the
-            first question, and answers against the judgments.
+        questions: Query texts by query id, an `EvaluationSet`, or a path as in `read_questions`. With the last two,
+            judgments are checked before the first question, and answers against the judgments.
         workers: How many queries may be under way at once.
         timeout: Seconds that one attempt may take; a slower query fails with a `TimeoutError`. Asynchronous functions
             are cancelled. Synchronous ones cannot be: their thread is abandoned and ends when the function returns, or
@@ -160,7 +161,7 @@ class RetrievalTask:
     def __init__(
         self,
         retriever: Retriever,
-        questions: QueryTexts | Questions,
+        questions: QueryTexts | Questions | str | PathLike[str],
         *,
         workers: int,
         timeout: float | None,
@@ -178,10 +179,11 @@ class RetrievalTask:
         self._convert = convert
         if convert is None and resolved.host is not None:
             self._convert = resolved.host.convert_items
-        self.texts = dict(question_texts(questions))
+        resolved_questions = resolve_texts(questions)
+        self.texts = dict(question_texts(resolved_questions))
         self._judgeable: Judgeable | None = None
-        if isinstance(questions, Questions) and self.texts:
-            self._judgeable = _read_judgeable(questions, match)
+        if isinstance(resolved_questions, Questions) and self.texts:
+            self._judgeable = _read_judgeable(resolved_questions, match)
         self._workers = positive_integer(workers, "workers")
         self._caller = FunctionCaller(
             resolved.call, name="retriever", timeout=timeout, retries=retries, keep=copy_answer

@@ -70,6 +70,15 @@ def test_the_file_that_the_removed_dataset_class_saved_is_read(tmp_path: Path, a
     content = {"queries": QUERIES, "corpus": {"n1": "a long text"}, "relevant_docs": RELEVANT, "mode": "text"}
     path.write_text(json.dumps(content))
     assert dict(evaluator().evaluate_dataset(as_path(path)).evaluation.means) == MEANS
+    path.write_text(json.dumps(content), encoding="utf-8-sig")
+    assert dict(evaluator().evaluate_dataset(as_path(path)).evaluation.means) == MEANS
+
+
+def test_a_file_that_is_not_utf8_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    content = {"queries": {"q1": "“why”"}, "relevant_docs": {"q1": ["n1"]}}
+    (tmp_path / "qa.json").write_text(json.dumps(content, ensure_ascii=False), encoding="cp1252")
+    with pytest.raises(ValueError, match=r"qa\.json, line 1: .*iconv -f WINDOWS-1252"):
+        evaluator().evaluate_dataset(tmp_path / "qa.json")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from retrieval_metrics import EvaluationSet, RetrievalWarning, Text
+from retrieval_metrics.integration_api.text import read_json
 from retrieval_metrics.types import Piece
 
 if TYPE_CHECKING:
@@ -51,10 +51,7 @@ def read_dataset_content(dataset: Dataset) -> Any:
     """Return the content of the JSON file of a dataset of LlamaIndex; any other dataset as it is."""
     if not isinstance(dataset, (str, Path)):
         return dataset
-    try:
-        content = json.loads(Path(dataset).read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{dataset} is not JSON: {error}") from error
+    content = read_json(dataset)
     if not isinstance(content, Mapping) or not ({"queries", "relevant_docs"} <= set(content) or "examples" in content):
         raise ValueError(
             f"{dataset} must hold a JSON object with 'queries' and 'relevant_docs', as EmbeddingQAFinetuneDataset saves"

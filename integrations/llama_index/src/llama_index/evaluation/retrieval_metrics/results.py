@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import warnings
 from math import fsum, isnan, nan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
 from retrieval_metrics import RetrievalWarning, compare
-from retrieval_metrics.integration_api.text import Table, format_saved, numbers, parse_saved, save_text
+from retrieval_metrics.integration_api.text import Table, format_saved, numbers, parse_saved, read_json, save_text
 from retrieval_metrics.types import Stages
 
 if TYPE_CHECKING:
@@ -227,7 +226,7 @@ class DatasetResult(list[RetrievalEvalResult]):
             OSError: If it cannot be read.
         """
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            content = read_json(path)
             results = [RetrieverEvalResult.model_validate(saved) for saved in content["results"]]
             queries = [result.query_id for result in results]
             seconds: Any = dict(zip(queries, content["seconds"], strict=True))

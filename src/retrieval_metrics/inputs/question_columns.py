@@ -1,0 +1,81 @@
+"""Give the columns of questions that a user named the names by which questions are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.inputs.column_detection import (
+    DOCUMENT_COLUMNS,
+    GRADE_COLUMNS,
+    QUERY_ID_COLUMNS,
+    RELEVANT_COLUMNS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from retrieval_metrics.inputs.column_detection import Columns
+
+
+# Names of an id whose row has no other id. Beside the id of a query, such a name can be the number of a row.
+PLAIN_ID_KEYS = ("id", "_id")
+ID_KEYS = (*QUERY_ID_COLUMNS, *PLAIN_ID_KEYS)
+QUERY_KEYS = ("query", "question", "user_input", "text")
+ANSWER_KEYS = (
+    *("answer", "reference", "reference_answer", "expected_response"),
+    *("expected_answer", "ground_truth", "ground_truth_answer", "gold_answer", "golden_answer"),
+)
+# The usual names of the columns of each role, of which the first counts.
+NAMES_BY_ROLE: Mapping[str, Sequence[str]] = {
+    "id": ID_KEYS,
+    "query": QUERY_KEYS,
+    "relevant": RELEVANT_COLUMNS,
+    "document": DOCUMENT_COLUMNS,
+    "grade": GRADE_COLUMNS,
+    "answer": ANSWER_KEYS,
+}
+
+
+def rename_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[dict[str, Any]]:
+    """Return rows whose columns have the usual names of their roles.
+
+    Other columns with a usual name of a role that the user named are left out, because they mean something else.
+
+    Args:
+        rows: The rows of a dataset.
+        columns: The columns that the user named, by role: their names, or positions from 1 in a file without a header;
+            None for a role without a column.
+        source: The name of the dataset, for messages.
+
+    Raises:
+        TypeError: If a row has no columns.
+        ValueError: If a role is unknown, or no row has a column.
+    """
+    for role in columns:
+        if role not in NAMES_BY_ROLE:
+            raise ValueError(f"columns= takes {', '.join(NAMES_BY_ROLE)}, not {role!r}")
+    named_rows = []
+    names_in_rows: dict[str, None] = {}
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            raise TypeError(f"columns= names the columns of rows, but row {number} of {source} is {row!r}")
+        names_in_rows.update(dict.fromkeys(map(str, row)))
+        named_rows.append(row)
+    for name in columns.values():
+        if name is not None and str(name) not in names_in_rows:
+            raise ValueError(f"{source} has no column {name!r}; it has {', '.join(map(repr, names_in_rows)) or 'none'}")
+    role_by_name = {str(name): role for role, name in columns.items() if name is not None}
+    replaced_names = {name for role in columns for name in NAMES_BY_ROLE[role]}
+    return [_rename_row(row, role_by_name, replaced_names) for row in named_rows]
+
+
+def _rename_row(row: Mapping[Any, Any], role_by_name: Mapping[str, str], replaced_names: set[str]) -> dict[str, Any]:
+    renamed = {}
+    for name, value in row.items():
+        role = role_by_name.get(str(name))
+        if role is not None:
+            renamed[NAMES_BY_ROLE[role][0]] = value
+        elif str(name).strip().lower() not in replaced_names:
+            renamed[name] = value
+    return renamed
