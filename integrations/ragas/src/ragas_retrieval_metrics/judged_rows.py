@@ -30,7 +30,7 @@ class JudgedRow(NamedTuple):
 
 def read_judged_row(row: Row, by: By, references: References | None) -> JudgedRow:
     """Return the judgments and the ranking of a row; they come from `references` if these know them."""
-    kind = row.kind(by)
+    kind = row.kind(by) if references is None else references.kind(by)
     ranking_field, judgments_field = ROW_FIELDS[kind]
     ranking = getattr(row, ranking_field)
     judgments = getattr(row, judgments_field)
@@ -62,9 +62,13 @@ def _require_fields(row: Row, kind: By, by: By, *, needs_judgments: bool) -> Non
     for field, other_field in zip(fields, ROW_FIELDS[other_kind], strict=False):
         if getattr(row, field) is None and getattr(row, other_field) is not None:
             raise ValueError(
-                f"row {row.query!r} has {other_field} but no {field}, which by={by!r} compares; fill {field}, or "
-                f"compare {other_kind} on both sides with by={other_kind!r}"
+                f"row {row.query!r} has {other_field} but no {field}, which {_describe_comparison(kind, by)}; fill "
+                f"{field}, or compare {other_kind} on both sides with by={other_kind!r}"
             )
+
+
+def _describe_comparison(kind: By, by: By) -> str:
+    return f"by={by!r} compares" if by == kind else f"by={by!r} compares with its judgments"
 
 
 def texts_as_pieces(judgments: Any) -> Any:

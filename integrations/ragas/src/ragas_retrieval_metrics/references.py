@@ -74,10 +74,6 @@ class References:
         """Read judgments, keyed by `user_input`; None if there are none."""
         if qrels is None:
             return None
-        if by == "auto":
-            raise ValueError(
-                "with qrels=, pass by='ids' or by='texts', whichever they hold; by='auto' depends on the row"
-            )
         references = qrels if isinstance(qrels, References) else cls(_read_qrels(qrels), qrels)
         if by == "ids" and references.qrels.has_pieces and not references.retrieved:
             piece = next(document for document in references.qrels.documents if not isinstance(document, (str, int)))
@@ -93,6 +89,12 @@ class References:
         for column in (self.qrels.member_document, self.qrels.member_group, self.qrels.member_grade):
             digest.update(column.tobytes())
         return digest.hexdigest()[:N_FINGERPRINT_DIGITS]
+
+    def kind(self, by: By) -> By:
+        """Return what is compared, `ids` or `texts`; `auto` takes texts if the judgments are pieces of text."""
+        if by != "auto":
+            return by
+        return "texts" if self.qrels.has_pieces else "ids"
 
     def judgments_for(self, row: Row) -> Any:
         """Return the judgments of a row; None if its query is not judged."""

@@ -61,12 +61,22 @@ class Row(NamedTuple):
         return self._replace(**collections)
 
     def kind(self, by: By) -> By:
-        """Return what is compared, `ids` or `texts`; `auto` takes ids if both sides have them, texts otherwise."""
+        """Return what is compared, `ids` or `texts`.
+
+        `auto` takes ids if both sides have them, else texts if both sides have those, else what the judgments are: a
+        row without anything retrieved is still judged as it says.
+        """
         if by != "auto":
             return by
-        has_ids = self.retrieved_context_ids is not None and self.reference_context_ids is not None
-        has_texts = self.retrieved_contexts is not None and self.reference_contexts is not None
-        return "texts" if has_texts and not has_ids else "ids"
+        has_reference_ids = self.reference_context_ids is not None
+        has_reference_texts = self.reference_contexts is not None
+        if has_reference_ids and self.retrieved_context_ids is not None:
+            return "ids"
+        if has_reference_texts and self.retrieved_contexts is not None:
+            return "texts"
+        if has_reference_ids or has_reference_texts:
+            return "ids" if has_reference_ids else "texts"
+        return "ids" if self.retrieved_contexts is None else "texts"
 
 
 def get_query_text(fields: Mapping[str, Any]) -> str | None:
