@@ -1,5 +1,7 @@
 """Results that are evaluated already, checked as they are."""
 
+from typing import Any
+
 import pytest
 
 import retrieval_metrics as rm
@@ -36,7 +38,8 @@ def test_a_metric_that_the_result_does_not_have_is_named(check: RetrievalCheck) 
 
 
 def test_how_to_evaluate_is_said_where_it_is_evaluated(check: RetrievalCheck) -> None:
-    for option in ({"match": "source"}, {"rules": "trec_eval"}, {"clusters": None}, {"documents": {}}):
+    options: list[dict[str, Any]] = [{"match": "source"}, {"rules": "trec_eval"}, {"clusters": None}, {"documents": {}}]
+    for option in options:
         with pytest.raises(TypeError, match=f"{next(iter(option))}= says how a run is evaluated"):
             check(evaluation(), at_least={"mrr": 0.4}, **option)
     with pytest.raises(TypeError, match="queries= and rounds= are for a retriever"):

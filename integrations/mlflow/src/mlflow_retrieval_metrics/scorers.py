@@ -164,14 +164,14 @@ class RetrievalScorer(Scorer):
     limit: float | None = None
     _rows: _RowValues = PrivateAttr()
 
-    def model_post_init(self, context: Any, /) -> None:
+    def model_post_init(self, context: object, /) -> None:
         """Set the aggregations that MLflow logs over all rows: the mean, its interval and `n`."""
         super().model_post_init(context)
         self._rows = _RowValues(Metric.parse(self.metric))
         self.aggregations = [self._rows.mean, self._rows.low_95, self._rows.high_95, self._rows.n]
 
     def __call__(  # type: ignore[override]  # MLflow hands over what the signature names, and session= is not needed
-        self, *, inputs: Any = None, outputs: Any = None, expectations: Any = None, trace: Trace | None = None
+        self, *, inputs: object = None, outputs: object = None, expectations: object = None, trace: Trace | None = None
     ) -> Feedback:
         """Score a row: 0 if the application failed, and no value if nothing is relevant.
 
@@ -215,7 +215,7 @@ class RetrievalScorer(Scorer):
         """The kind under which MLflow registers the scorer: a function, whose source `model_dump` writes."""
         return ScorerKind.DECORATOR
 
-    def model_dump(self, **_: Any) -> dict[str, Any]:
+    def model_dump(self, **_: object) -> dict[str, Any]:
         """Return the scorer as MLflow registers scorers: as the source of a function with the same arguments.
 
         The functions among the aggregations, and so the interval and `n`, cannot be written; a registered scorer has

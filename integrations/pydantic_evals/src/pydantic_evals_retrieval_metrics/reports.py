@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pydantic_evals.reporting import EvaluationReport
 
     from retrieval_metrics import Evaluation, Matching, Metric, Rules
-    from retrieval_metrics.types import ClustersBy, Key, QueryId
+    from retrieval_metrics.types import ClustersBy, Judgments, Key, QueryId
 
 # A case of a report, answered or failed.
 ReportedCase: TypeAlias = "ReportCase[Any, Any, Any] | ReportCaseFailure[Any, Any, Any]"
@@ -90,8 +90,8 @@ def to_evaluation(
     if reasons_left_out and not qrels:
         raise ValueError(f"no case can be judged: {reasons_left_out[0]}")
     unreadable = _find_unreadable(qrels)
-    for name, error in unreadable.items():
-        reasons_left_out.append(_format_case_error(error, name))
+    for name, case_error in unreadable.items():
+        reasons_left_out.append(_format_case_error(case_error, name))
         del qrels[name], run[name]
         errors.pop(name, None)
     if unreadable and not qrels:
@@ -178,10 +178,10 @@ def report_paths(relevant: str, retrieved: str) -> RowPaths:
     return RowPaths(relevant, retrieved).checked(JUDGMENT_FIELDS, RETRIEVED_FIELDS)
 
 
-def read_judgments(case: ReportedCase | EvaluatorContext, paths: RowPaths) -> Any:
+def read_judgments(case: ReportedCase | EvaluatorContext, paths: RowPaths) -> Judgments:
     """Return the judgments of a case; raise if it has none."""
     try:
-        judgments = paths.judgments(case)
+        judgments: Judgments | None = paths.judgments(case)
     except ValueError as error:
         raise ValueError(f"case {case.name!r} does not say what is relevant: {error}") from None
     if judgments is None:

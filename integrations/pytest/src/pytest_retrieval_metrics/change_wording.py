@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval_metrics.baseline_gates import BASELINE, NOW, better_queries, drop_p_value, worse_queries
 from retrieval_metrics import Metric
@@ -150,7 +150,8 @@ def format_query(query: QueryId, texts: Mapping[QueryId, str]) -> str:
 
 def get_query_texts(evaluation: Evaluation) -> Mapping[QueryId, str]:
     """Return the texts of the questions, if they are known."""
-    return evaluation.scores.query_texts
+    texts: Mapping[Any, str] = evaluation.scores.query_texts
+    return texts
 
 
 def _loss_blocks(comparison: Comparison, difference: Difference, show: int) -> Iterator[list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_retrieval_metrics.bounds import (
     MeanFloors,
@@ -33,8 +33,16 @@ if TYPE_CHECKING:
     Floor: TypeAlias = float | tuple[float, int] | None
     Floors: TypeAlias = Mapping[str, Floor] | Mapping[Metric, Floor]
     QueryFloors: TypeAlias = Mapping[str, float | Mapping[Any, float]] | Mapping[Metric, float | Mapping[Any, float]]
+
+    class HasScores(Protocol):
+        """What is evaluated already: an `rm.Evaluation`, or the result of a framework."""
+
+        @property
+        def scores(self) -> object:
+            """The values."""
+
     # Judgments by query id, or questions with their judgments: rows, pairs, or a dataset with its texts.
-    Judged: TypeAlias = QrelsMapping | Qrels | EvaluationSet | Mapping[str, Any] | Iterable[Any]
+    Judged: TypeAlias = QrelsMapping | Qrels | EvaluationSet | Mapping[str, Any] | Iterable[Any] | HasScores
     # Rankings by query id, a function from a text to a ranking, or a retriever of a framework.
     RunOrRetriever: TypeAlias = Mapping[Any, Any] | Run | Callable[[str], Any] | Any
     TextsByQuery: TypeAlias = Mapping[Any, str]

@@ -205,7 +205,7 @@ class RetrievalCheck:
         return self._with_baseline(call)
 
     @takes_arguments_of(_read_call)
-    def __call__(self, *args: Any, **options: Any) -> CheckResult:
+    def __call__(self, *args: object, **options: object) -> CheckResult:
         """Score a run or a retriever, and fail the test if it misses a floor or is worse than the baseline.
 
         Args:
@@ -251,12 +251,12 @@ class RetrievalCheck:
         return self._finish(call, measurement)
 
     @takes_arguments_of(_read_call)
-    def acheck(self, *args: Any, **options: Any) -> Coroutine[Any, Any, CheckResult]:
+    def acheck(self, *args: object, **options: object) -> Coroutine[Any, Any, CheckResult]:
         """Check in an asynchronous test, on its event loop; the asynchronous twin of calling the fixture."""
         self._n_not_awaited += 1
         return self._acheck(*args, **options)
 
-    async def _acheck(self, *args: Any, **options: Any) -> CheckResult:
+    async def _acheck(self, *args: object, **options: object) -> CheckResult:
         __tracebackhide__ = True
         self._n_not_awaited -= 1
         call = forward_arguments("acheck", self._read_call, args, options)

@@ -16,6 +16,7 @@ from retrieval_metrics.integration_api import Scorer
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ragas_retrieval_metrics.expected_rows import ExpectedRows
     from ragas_retrieval_metrics.metric_names import MetricName
     from ragas_retrieval_metrics.references import JudgmentSource, References
     from ragas_retrieval_metrics.result_rows import ScoredRow
@@ -95,7 +96,7 @@ def warn_about_failures(rows: Sequence[ScoredRow], scores: Scores) -> None:
     )
 
 
-def first_error_text(expected: Any, names: Sequence[str] | None, qrels: JudgmentSource | None) -> str:
+def first_error_text(expected: ExpectedRows, names: Sequence[str] | None, qrels: JudgmentSource | None) -> str:
     """Return the first error if the expected rows can be scored here, or else where to look for it."""
     where_to_look = "what ragas printed, 'Task failed with error', says why"
     if expected is None or isinstance(expected, int):

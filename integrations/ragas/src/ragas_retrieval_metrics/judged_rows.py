@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import retrieval_metrics as rm
@@ -71,11 +71,11 @@ def _describe_comparison(kind: By, by: By) -> str:
     return f"by={by!r} compares" if by == kind else f"by={by!r} compares with its judgments"
 
 
-def texts_as_pieces(judgments: Any) -> Any:
+def texts_as_pieces(judgments: Mapping[Any, float] | Iterable[Any]) -> dict[Any, float] | list[Any]:
     """Return judgments by texts as pieces of the core: a string is the whole text of a reference."""
     if isinstance(judgments, Mapping):
         return {_text_as_piece(text): grade for text, grade in judgments.items()}
-    pieces = []
+    pieces: list[Any] = []
     for judgment in judgments:
         if isinstance(judgment, (Mapping, list, tuple, set, frozenset)):
             pieces.append(texts_as_pieces(judgment))
@@ -97,7 +97,7 @@ def _text_as_piece(text: Any) -> rm.Text | rm.Quote:
     return rm.Text(text)
 
 
-def texts_as_items(texts: Any) -> list[rm.Retrieved]:
+def texts_as_items(texts: object) -> list[rm.Retrieved]:
     """Return retrieved texts as items of the core, in which equal texts are repeats."""
     if not isinstance(texts, Sequence):
         raise TypeError(f"retrieved_contexts must be a list of texts, best first, got {type(texts).__name__}")

@@ -6,7 +6,7 @@ import ast
 import io
 import json
 import tokenize
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
     def read(self) -> Row:
         """Return the row with its collections parsed, if a file turned them into text."""
-        collections = {}
+        collections: dict[str, Any] = {}
         for compared_fields in ROW_FIELDS.values():
             for field in compared_fields:
                 collections[field] = read_collection(getattr(self, field), field)
@@ -96,7 +96,7 @@ def get_row_fields(fields: Mapping[str, Any]) -> Row:
     return Row(*map(fields.get, Row._fields))._replace(user_input=get_query_text(fields))
 
 
-def read_collection(value: Any, field: str) -> Any:
+def read_collection(value: object, field: str) -> Collection[Any] | None:
     """Return the collection that a field holds; None if the field is empty.
 
     A CSV file cannot hold lists: `["d1", "d2"]` comes back as the text `"['d1', 'd2']"`, which would be read character
@@ -108,10 +108,13 @@ def read_collection(value: Any, field: str) -> Any:
     """
     if _is_empty(value):
         return None
+    collection: Collection[Any]
     if isinstance(value, str):
-        return _parse_collection(value, field)
+        collection = _parse_collection(value, field)
+        return collection
     if hasattr(value, "tolist"):
-        return value.tolist()
+        collection = value.tolist()
+        return collection
     if not isinstance(value, (Sequence, Mapping, set, frozenset)):
         raise TypeError(f"{field} must be a list, got {value!r} ({type(value).__name__})")
     return value
