@@ -52,3 +52,11 @@ def test_queries_of_a_result_have_floors(check: RetrievalCheck) -> None:
         check(values, at_least_per_query={"faithfulness": 0.5}, at_least={"faithfulness": 0.5})
     with pytest.raises(ValueError, match="no judged query 'q33'"):
         check(values, at_least_per_query={"faithfulness": {"q33": 0.5}}, at_least={"faithfulness": 0.5}, name="other")
+
+
+def test_results_that_keep_their_evaluation_are_checked_by_it(check: RetrievalCheck) -> None:
+    class HostResult:
+        scores = ()
+        evaluation = evaluation()
+
+    assert check(HostResult(), at_least={"mrr": 0.4}).evaluation.means["mrr"] == 0.5

@@ -100,7 +100,8 @@ class CheckTask:
             if evaluated is None:
                 raise TypeError(
                     f"retrieval_check got {type(qrels).__name__} alone: pass what is judged by it, a retriever or a "
-                    "run, as the second argument: retrieval_check(questions, retriever, at_least={'recall@5': 0.4})"
+                    "run, as the second argument: retrieval_check(questions, retriever, at_least={'recall@5': 0.4}); "
+                    "only what is evaluated already, such as an rm.Evaluation, stands alone"
                 )
             return cls._from_evaluated(evaluated, queries, rounds, options)
         is_run = isinstance(run_or_retriever, (Mapping, Run))

@@ -43,10 +43,13 @@ def read_evaluated_result(result: object, metrics: Sequence[str]) -> EvaluatedRe
         metrics: The names of the metrics of the check.
     """
     evaluation: Evaluation | None = None
+    kept = getattr(result, "evaluation", None)  # results of our integrations keep the evaluation they were made from
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
         if isinstance(result, Evaluation):
             evaluation = result
+        elif isinstance(kept, Evaluation):
+            evaluation = kept
         else:
             host = find_host(result)
             if host is not None and host.evaluation is not None:
@@ -80,5 +83,5 @@ def _select_metrics(evaluation: Evaluation, names: Sequence[str]) -> Evaluation:
 def _parse_computable_metric(name: str, present: dict[str, Metric]) -> Metric:
     try:
         return Metric.parse(name)
-    except ValueError as error:
-        raise ValueError(f"the result has no metric {name!r}; it has {', '.join(present)}. {error}") from None
+    except ValueError:
+        raise ValueError(f"the result has no metric {name!r}; it has {', '.join(present)}") from None
