@@ -19,11 +19,11 @@ def words(text: str) -> set[str]:
 @cache
 def passages() -> list[dict[str, str]]:
     """Return every paragraph of the handbook with the name of its file."""
-    found = []
+    paragraphs = []
     for page in sorted(HANDBOOK.glob("*.md")):
         for paragraph in page.read_text(encoding="utf-8").split("\n\n")[1:]:
-            found.append({"file": page.name, "text": paragraph})
-    return found
+            paragraphs.append({"file": page.name, "text": paragraph})
+    return paragraphs
 
 
 def search(question: str) -> list[dict[str, str]]:

@@ -43,13 +43,15 @@ def read_evaluated_result(result: object, metrics: Sequence[str]) -> EvaluatedRe
         metrics: The names of the metrics of the check.
     """
     evaluation: Evaluation | None = None
-    kept = getattr(result, "evaluation", None)  # results of our integrations keep the evaluation they were made from
+    own_evaluation = getattr(
+        result, "evaluation", None
+    )  # results of our integrations keep the evaluation they were made from
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
         if isinstance(result, Evaluation):
             evaluation = result
-        elif isinstance(kept, Evaluation):
-            evaluation = kept
+        elif isinstance(own_evaluation, Evaluation):
+            evaluation = own_evaluation
         else:
             host = find_host(result)
             if host is not None and host.evaluation is not None:
@@ -68,13 +70,13 @@ def _select_metrics(evaluation: Evaluation, names: Sequence[str]) -> Evaluation:
         if metric is None:
             metric = _parse_computable_metric(name, present)
         selected.append(metric)
-    whole = with_metrics(evaluation, selected)
-    absent = [str(metric) for metric in selected if metric not in whole.metrics]
+    completed = with_metrics(evaluation, selected)
+    absent = [str(metric) for metric in selected if metric not in completed.metrics]
     if absent:
         raise ValueError(
             f"the result has no {absent[0]}, and no rankings to compute it from; it has {', '.join(present)}"
         )
-    scores = whole.scores
+    scores = completed.scores
     columns: Any = {key: column for key, column in scores.columns.items() if key[1] in selected}
     metrics = tuple(dict.fromkeys(selected))
     return Evaluation(replace(scores, metrics=metrics, columns=columns), labels=evaluation.labels)
