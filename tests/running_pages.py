@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import retrieval_metrics as rm
 from retrieval_metrics.cli.main import main
+from your_search import write_questions
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
@@ -50,6 +51,7 @@ def name(page: Path) -> str:
 def lay_out(folder: Path) -> None:
     """Put into a folder what the pages read."""
     shutil.copytree(HANDBOOK, folder / HANDBOOK.name)
+    write_questions(folder / "questions.csv")
 
 
 def installed(page: Path) -> list[str]:
@@ -71,6 +73,8 @@ def begun(page: Path) -> dict[str, object]:
     namespace: dict[str, object] = {"__name__": "__main__"}
     if page == FRONT:
         namespace |= import_module("front_page").names()  # imports three hosts
+    if page.parent.parent == ROOT / "integrations":
+        namespace |= import_module("your_search").names(page.parent.name)
     for earlier in CHAPTERS[: CHAPTERS.index(page)] if page in CHAPTERS else []:
         for block in FENCE.finditer(earlier.read_text(encoding="utf-8")):
             if block["language"] == "python":

@@ -93,6 +93,8 @@ class HostAdapter:
         model: `model(model)` returns a function from a prompt to a reply, or both ways; None for an object that is not
             a model.
         documents: `documents(objects)` converts documents or nodes into items.
+        evaluation: `evaluation(result, metrics)` converts a result, dataset or experiment into an `rm.Evaluation` that
+            has these metrics, by name, as far as it can; None for an object that is none of these.
     """
 
     name: str
@@ -100,6 +102,7 @@ class HostAdapter:
     convert_items: Callable[[Any], Any]
     model: Callable[[Any], Any] | None = None
     documents: Callable[[Any], Sequence[Retrieved]] | None = None
+    evaluation: Callable[[Any, Sequence[str]], Any] | None = None
 
 
 @cache

@@ -8,6 +8,7 @@ import mlflow
 import numpy as np
 import pandas as pd
 import pytest
+from mlflow.genai.evaluation.entities import EvaluationResult
 from mlflow.genai.scorers import Scorer, get_scorer, list_scorers
 from mlflow.utils import validation
 
@@ -151,3 +152,53 @@ def test_a_loaded_scorer_logs_0_where_the_application_always_failed_and_each_row
         result: Any = mlflow.genai.evaluate(pd.DataFrame([row]), scorers=[evaluating_scorer])
         assert result.metrics == logged
         assert "the application failed: KeyError" in result.result_df["mrr/rationale"][0]
+
+
+def test_a_row_without_a_value_cannot_pass() -> None:
+    feedback = score(outputs=["d1"], retrieved="outputs", expectations={"relevant_ids": []}, pass_if=0.5)
+    assert feedback.value is None
+    assert feedback.error is not None
+    assert feedback.error.error_code == "NO_VALUE"
+
+
+def test_a_row_passes_from_its_limit_on() -> None:
+    (floor,) = retrieval_scorers("ndcg@10", pass_if=0.5)
+    (ceiling,) = retrieval_scorers("leak@5", pass_if={"leak@5": 0.2})
+    for scorer, passing, failing in ((floor, 0.5, 0.49), (ceiling, 0.2, 0.21)):
+        passes: Any = scorer.pass_if
+        assert passes(passing)
+        assert not passes(failing)
+    assert retrieval_scorers("mrr")[0].pass_if is None
+    assert "limit=0.5" in floor.model_dump()["call_source"]
+
+
+@pytest.mark.parametrize(
+    ("pass_if", "error", "says"),
+    [
+        ({"mrr": 0.5}, ValueError, "no number for recall@5"),
+        ({"mrr": 0.5, "recall@5": 0.5, "map": 0.5}, ValueError, "map, which is not among the metrics, mrr, recall@5"),
+        (50, ValueError, "Did you mean 0.5"),
+        ("0.5", TypeError, "must be a number, or the number of each metric, got '0.5'"),
+    ],
+)
+def test_limits_that_decide_nothing_are_refused(pass_if: Any, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        retrieval_scorers(["mrr", "recall@5"], pass_if=pass_if)
+
+
+@pytest.mark.skipif(not hasattr(EvaluationResult, "passed"), reason="this MLflow has no result.passed")
+@pytest.mark.parametrize(
+    ("ranking", "relevant", "passed"),
+    [
+        (["x", "d7"], ["d7"], True),
+        (["d7", "x"], ["d7"], True),  # improved
+        (["x", "y", "d7"], ["d7"], False),  # broken
+        (["d7"], [], False),  # nothing is relevant
+    ],
+)
+@pytest.mark.usefixtures("experiment")
+def test_a_build_fails_where_retrieval_is_broken(ranking: list[str], relevant: list[str], passed: bool) -> None:
+    row = {"inputs": {"question": "q"}, "outputs": ranking, "expectations": {"relevant_ids": relevant}}
+    result = mlflow.genai.evaluate([row], retrieval_scorers("mrr", pass_if=0.5))
+    assert result.passed is passed
+    assert bool(result.reason) is not passed

@@ -173,3 +173,8 @@ report_evaluators:
 def test_what_is_wrong_is_said_before_anything_runs(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         RetrievalMetrics(**settings)
+
+
+def test_results_have_the_version_of_the_package() -> None:
+    (case,) = evaluate_task(lambda _: ["d7"]).cases
+    assert case.scores["mrr"].evaluator_version == rm.__version__

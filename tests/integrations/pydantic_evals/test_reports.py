@@ -8,6 +8,8 @@ from pydantic_evals import Case, Dataset
 import retrieval_metrics as rm
 from pydantic_evals_hosts import answer_or_fail
 from pydantic_evals_retrieval_metrics import RetrievalMetrics, RetrievalReport, to_evaluation
+from pytest_retrieval_metrics import RetrievalCheck
+from retrieval_builds import SETTINGS
 
 
 def test_cases_with_equal_names_are_numbered() -> None:
@@ -42,6 +44,35 @@ def test_what_cannot_be_judged_is_left_out_of_the_report_and_counted() -> None:
     assert "excluded: 0 without relevant documents, 2 that cannot be judged" in table.description
     with pytest.raises(ValueError, match="no case can be judged: case 'good' cannot be judged"):
         to_evaluation(report, "mrr", retrieved="output.documents")
+
+
+@pytest.mark.parametrize("relevant", [[1], [1.0], "d7", "['d7']", [None], [["d7"], "d1"], [[]], 7, [""], None])
+def test_one_case_with_wrong_judgments_does_not_remove_the_table(relevant: Any) -> None:
+    cases = [Case(name=f"good {number}", inputs="q", expected_output=["d7"]) for number in range(3)]
+    cases.append(Case(name="bad", inputs="q", expected_output=relevant))
+    dataset = Dataset[str, Any, Any](
+        name="bad", cases=cases, evaluators=[RetrievalMetrics("mrr")], report_evaluators=[RetrievalReport("mrr")]
+    )
+    with pytest.warns(rm.RetrievalWarning, match="1 of 4 cases are left out; case 'bad' "):
+        report = dataset.evaluate_sync(lambda _: ["d7"], progress=False)
+    assert [len(case.evaluator_failures) for case in report.cases] == [0, 0, 0, 1]
+    table: Any = report.analyses[0]
+    assert (table.rows[0][1], table.rows[0][-1]) == (1.0, 3)
+
+
+def test_a_build_fails_where_retrieval_is_broken(request: pytest.FixtureRequest) -> None:
+    cases = [Case(name=f"{number}", inputs="q", expected_output=["d7"]) for number in range(12)]
+    dataset = Dataset[str, Any, Any](name="gate", cases=cases)
+    check = RetrievalCheck(request.node, SETTINGS, checks=1, records=[])
+    rankings = {"as it is": ["x", "d7"], "improved": ["d7", "x"], "broken": ["x", "y", "z", "d7"]}
+    for name, ranking in rankings.items():
+        report = dataset.evaluate_sync(lambda _, ranking=ranking: ranking, progress=False)
+        evaluation = to_evaluation(report, "mrr")
+        if name == "broken":
+            with pytest.raises(pytest.fail.Exception, match="mrr below floor"):
+                check(evaluation, at_least={"mrr": 0.4}, name=name)
+        else:
+            assert check(evaluation, at_least={"mrr": 0.4}, name=name).verdicts[0].outcome == "passed"
 
 
 def test_a_task_that_failed_counts_as_0_in_the_report() -> None:

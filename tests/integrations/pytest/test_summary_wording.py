@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from retrieval_builds import SUITE, Builds, read_section
+from your_search import write_questions
 
 pytest_plugins = ["pytester"]
 
@@ -22,9 +23,11 @@ def test_without_a_change_the_build_passes_and_claims_no_sensitivity(builds: Bui
     builds.run("-v").stdout.fnmatch_lines(["*ndcg@10  1.000*0  1.00  passed"])
 
 
-def test_the_first_example_of_the_readme_prints_what_stands_below_it(builds: Builds) -> None:
-    example, _, rest = README.read_text(encoding="utf-8").partition("```python\n")[2].partition("```\n")
-    builds.write(example)
+def test_the_example_of_the_readme_prints_what_stands_below_it(builds: Builds) -> None:
+    *_, after_search = README.read_text(encoding="utf-8").partition("Then write the test")
+    example, _, rest = after_search.partition("```python\n")[2].partition("```\n")
+    write_questions(builds.path / "questions.csv")
+    builds.write(f"import retrieval_metrics as rm\nfrom your_search import search_files as search\n\n{example}")
     builds.write_baseline()
     builds.run().stdout.fnmatch_lines([rest.partition("```text\n")[2].partition("\n")[0]])
 

@@ -143,7 +143,7 @@ def test_what_no_list_can_say_is_left_to_qrels_and_never_flattened(relevant: Any
     dataset = build("langchain", questions, show_progress=False)
     assert not any("reference_context_ids" in row for row in dataset.to_list())
     with pytest.raises(ValueError, match=r"\['reference_context_ids'\]"):
-        evaluate(dataset, [MRR()], show_progress=False)
+        evaluate(dataset, [MRR(by="ids")], show_progress=False)
     if any(isinstance(piece, rm.Quote) for piece in relevant):
         return
     result: Any = evaluate(dataset, [NDCG(3, qrels=questions)], show_progress=False)

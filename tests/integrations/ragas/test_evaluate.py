@@ -198,7 +198,7 @@ def test_a_row_with_texts_where_ids_are_compared_has_failed() -> None:
         ([], {}, ValueError, "the dataset has no rows"),
         (rows_of(2), {"metrics": []}, ValueError, "there are no metrics"),
         (rows_of(2), {"metrics": ["ndgc@5"]}, ValueError, "ndcg"),
-        (rows_of(2), {"metrics": [MRR(), NDCG(by="auto")]}, ValueError, "differ in by, qrels or on_unjudged"),
+        (rows_of(2), {"metrics": [MRR(), NDCG(by="ids")]}, ValueError, "differ in by, qrels or on_unjudged"),
         (rows_of(2), {"metrics": [MRR(), NDCG(qrels={"q": ["d"]})]}, ValueError, "evaluate them separately"),
         (rows_of(2), {"metrics": [MRR()], "by": "texts"}, ValueError, "already defines what it compares"),
         (rows_of(2), {"clusters": {"other": 1}}, ValueError, "clusters= has none of the judged queries"),

@@ -11,7 +11,17 @@ from ragas import EvaluationDataset, evaluate
 
 import retrieval_metrics as rm
 from conformance import CASES, NO_IDS_IN_LISTS, Case, Conformance, Rankings, Scores, Truth
-from ragas_retrieval_metrics import MAP, MRR, NDCG, HitRate, Precision, Recall, RetrievalMetric, to_evaluation
+from ragas_retrieval_metrics import (
+    MAP,
+    MRR,
+    NDCG,
+    HitRate,
+    Precision,
+    Recall,
+    RetrievalMetric,
+    evaluate_dataset,
+    to_evaluation,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
 
@@ -123,7 +133,7 @@ def test_texts_that_a_csv_file_made_text_of_are_read_back() -> None:
 
 
 def test_auto_takes_ids_where_both_sides_have_them_and_texts_otherwise() -> None:
-    metric = MRR(by="auto")
+    metric = MRR()
     ids: dict[str, Any] = {"retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
     texts: dict[str, Any] = {"retrieved_contexts": [OTHER], "reference_contexts": [OTHER]}
     assert metric.score(**ids).value == 0.5
@@ -132,9 +142,24 @@ def test_auto_takes_ids_where_both_sides_have_them_and_texts_otherwise() -> None
     assert metric.score(**texts, retrieved_context_ids=["x"]).value == 1.0
     with pytest.raises(ValueError, match="has retrieved_contexts but no retrieved_context_ids"):
         metric.score(retrieved_contexts=[OTHER], reference_context_ids=["d1"])
-    rows = [ids, texts]
-    result: Any = evaluate(EvaluationDataset.from_list(rows), [metric], show_progress=False)
-    assert result["mrr-by-auto"] == [0.5, 1.0]
+    rows = [{"user_input": "ids", **ids}, {"user_input": "texts", **texts}]
+    dataset = EvaluationDataset.from_list(rows)
+    result: Any = evaluate(dataset, [metric], show_progress=False)
+    assert result["mrr"] == [0.5, 1.0]
+    with pytest.warns(rm.RetrievalWarning, match="1 of 2 rows are compared by texts, such as 'texts'"):
+        assert evaluate_dataset(dataset, "mrr").per_query["mrr"] == {"ids": 0.5, "texts": 1.0}
+
+
+def test_a_failed_row_of_texts_is_judged_by_its_texts() -> None:
+    with pytest.warns(rm.RetrievalWarning, match="1 of 2 judged queries"):
+        evaluation = evaluate_dataset(
+            [
+                {"user_input": "found", "retrieved_contexts": [OTHER], "reference_contexts": [OTHER]},
+                {"user_input": "failed", "reference_contexts": [OTHER]},
+            ],
+            "mrr",
+        )
+    assert evaluation.per_query["mrr"] == {"found": 1.0, "failed": 0.0}
 
 
 @pytest.mark.parametrize(
@@ -158,7 +183,7 @@ def test_what_is_no_list_of_texts_is_refused(
 
 def test_quotes_are_not_compared_with_ids() -> None:
     with pytest.raises(ValueError, match=r"qrels= holds Quote\(text='a quote'\), .* by='texts'"):
-        MRR(qrels={"q": [rm.Quote("a quote")]})
+        MRR(by="ids", qrels={"q": [rm.Quote("a quote")]})
 
 
 BLOCK = """

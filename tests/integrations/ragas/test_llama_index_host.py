@@ -60,8 +60,8 @@ def test_llama_index_evaluate_takes_quotes_for_all_rows(query_engine: Any) -> No
 
 def test_llama_index_evaluate_fills_no_ids_which_is_an_error_up_front(query_engine: Any) -> None:
     rows = [{"user_input": "how?", "reference_context_ids": ["with#1"]}]
-    with pytest.raises(ValueError, match=r"\[mrr\] .* \['retrieved_context_ids'\]"):
-        li_evaluate(query_engine, rows, [MRR()])
+    with pytest.raises(ValueError, match=r"\[mrr-by-ids\] .* \['retrieved_context_ids'\]"):
+        li_evaluate(query_engine, rows, [MRR(by="ids")])
 
 
 def test_a_query_engine_that_fails_scores_0_and_counts() -> None:

@@ -120,14 +120,15 @@ def test_the_grades_of_one_row_do_not_show_the_scale(name: str, reference: Any) 
     assert value(RetrievalMetric(name), ["d1"], ["d1"]) > 0
 
 
-def test_required_columns_are_strict_for_ids_and_texts_and_optional_for_auto() -> None:
+def test_required_columns_are_strict_for_ids_and_texts_and_optional_otherwise() -> None:
     def columns(**options: Any) -> set[str]:
         return NDCG(10, **options).required_columns[MetricType.SINGLE_TURN.name]
 
-    assert columns() == {"retrieved_context_ids", "reference_context_ids"}
+    assert columns() == set()
+    assert columns(by="ids") == {"retrieved_context_ids", "reference_context_ids"}
     assert columns(by="texts") == {"retrieved_contexts", "reference_contexts"}
-    assert columns(by="auto") == set()
     assert columns(qrels={"q": ["d1"]}) == {"retrieved_context_ids", "user_input"}
+    assert columns(qrels={"q": [rm.Quote("d1")]}) == {"retrieved_contexts", "user_input"}
     with pytest.raises(ValueError, match="Invalid column"):
         NDCG(10).required_columns = {MetricType.SINGLE_TURN: {"retrieved_context_ids"}}
 
@@ -135,7 +136,7 @@ def test_required_columns_are_strict_for_ids_and_texts_and_optional_for_auto() -
 @pytest.mark.parametrize(
     ("options", "lacking"),
     [
-        ({}, "reference_context_ids"),
+        ({"by": "ids"}, "reference_context_ids"),
         ({"by": "texts"}, "reference_contexts"),
         ({"qrels": {"q": ["d1"]}}, "user_input"),
     ],
@@ -146,10 +147,19 @@ def test_a_missing_column_is_an_error_before_anything_runs(options: dict[str, An
         evaluate(dataset, [NDCG(10, **options)], show_progress=False)
 
 
+def test_a_dataset_without_any_reference_column_says_so() -> None:
+    dataset = EvaluationDataset.from_list([{"user_input": "q", "retrieved_contexts": ["text"]}])
+    with pytest.warns(rm.RetrievalWarning, match="neither reference_context_ids nor reference_contexts"):
+        result: Any = evaluate(dataset, [MRR()], show_progress=False)
+    assert math.isnan(result["mrr"][0])
+
+
 def test_a_row_with_fields_of_the_other_kind_alone_is_refused() -> None:
     texts: dict[str, Any] = {"retrieved_contexts": ["a text"], "reference_contexts": ["a text"]}
     with pytest.raises(ValueError, match=r"has retrieved_contexts but no retrieved_context_ids, .* with by='texts'"):
-        NDCG(10).score(**texts)
+        NDCG(10, by="ids").score(**texts)
+    with pytest.raises(ValueError, match="no retrieved_context_ids, which by='auto' compares with its judgments"):
+        NDCG(10).score(retrieved_contexts=["a text"], reference_context_ids=["d1"])
     with pytest.raises(ValueError, match="has retrieved_contexts but no retrieved_context_ids"):
         NDCG(10, qrels={"q": ["d1"]}).score(**texts, user_input="q")
     with pytest.raises(ValueError, match=r"has reference_context_ids but no reference_contexts, .* with by='ids'"):

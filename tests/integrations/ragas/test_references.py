@@ -71,6 +71,9 @@ def test_the_scale_is_that_of_all_judgments() -> None:
             assert value(metric, ["d1"], None, user_input=query) == expected[name][query]
 
 
-def test_auto_with_qrels_could_compare_ids_with_texts_and_is_refused() -> None:
-    with pytest.raises(ValueError, match="pass by='ids' or by='texts', whichever they hold"):
-        NDCG(by="auto", qrels={"q": ["d1"]})
+def test_what_is_compared_with_qrels_is_what_they_hold() -> None:
+    row: dict[str, Any] = {"user_input": "q", "retrieved_contexts": ["one", "two"], "retrieved_context_ids": ["a", "b"]}
+    assert MRR(qrels={"q": ["b"]}).score(**row).value == 0.5
+    assert MRR(qrels={"q": [rm.Text("one")]}).score(**row).value == 1.0
+    with pytest.raises(ValueError, match="no retrieved_context_ids, which by='auto' compares with its judgments"):
+        NDCG(qrels={"q": ["b"]}).score(**{**row, "retrieved_context_ids": None})

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ from ragas._analytics import do_not_track
 
 import retrieval_metrics as rm
 from conformance import Conformance, EvaluationConformance, Rankings, Scores, Truth
-from ragas_retrieval_metrics import RetrievalMetric, to_evaluation
+from ragas_retrieval_metrics import MRR, RetrievalMetric, to_evaluation
 
 pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
 
@@ -197,3 +198,22 @@ def test_rows_come_back_in_the_order_of_the_dataset() -> None:
     evaluation = to_evaluation(result, dataset)
     assert evaluation.queries == ("q3", "q1", "q2")
     assert evaluation.per_query["mrr"] == {"q3": 1 / 3, "q1": 1.0, "q2": 0.5}
+
+
+def test_every_surface_survives_the_removal_of_nest_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "nest_asyncio", None)  # which makes its import fail
+    row: dict[str, Any] = {"user_input": "q", "retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
+    dataset = EvaluationDataset.from_list([row])
+
+    @experiment()
+    async def run(fields: dict[str, Any]) -> dict[str, Any]:
+        return {**fields, "mrr": (await MRR().ascore(**fields)).value}
+
+    async def use_in_a_notebook() -> list[float]:
+        result: Any = await aevaluate(dataset, [MRR()], show_progress=False)
+        scored = await run.arun(Dataset("rows", "inmemory", data=[row]))
+        return [*result["mrr"], scored[0]["mrr"], MRR().score(**row).value]
+
+    result: Any = evaluate(dataset, [MRR()], show_progress=False)
+    assert result["mrr"] == [0.5]
+    assert asyncio.run(use_in_a_notebook()) == [0.5, 0.5, 0.5]

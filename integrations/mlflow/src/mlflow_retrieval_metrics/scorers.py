@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import mlflow
-from mlflow.entities import Feedback, Trace
+from mlflow.entities import AssessmentError, Feedback, Trace
 from mlflow.entities.assessment import DEFAULT_FEEDBACK_NAME
 from mlflow.genai.scorers import Scorer
 from mlflow.genai.scorers.base import ScorerKind, SerializedScorer
@@ -15,10 +17,11 @@ from pydantic import PrivateAttr
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.integration_api import RowPaths, RowScorer, scored_name
+from retrieval_metrics.integration_api.pytest_support import require_useful_bound
 from retrieval_metrics.types import CallsView  # noqa: TC001  (pydantic reads it)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from retrieval_metrics import Matching, Rules
     from retrieval_metrics.types import Key, QueryScore
@@ -28,6 +31,9 @@ RELEVANT = "expectations.relevant_ids"
 
 # The level of the logged intervals.
 LEVEL = 0.95
+
+# A value that misses its limit by no more than the rounding of a sum still passes.
+ROUNDING = 1e-12
 
 # The version of MLflow's form of a registered scorer.
 SERIALIZATION_VERSION = 1
@@ -44,6 +50,7 @@ def retrieval_scorers(
     rules: str | Rules = "standard",
     max_grade: float | None = None,
     prefix: str | None = None,
+    pass_if: float | Mapping[str, float] | Mapping[Metric, float] | None = None,
 ) -> list[Scorer]:
     """Return a scorer per metric, for `mlflow.genai.evaluate(data, scorers=..., predict_fn=...)`.
 
@@ -74,10 +81,14 @@ def retrieval_scorers(
         prefix: What stands before the name of each metric. MLflow pools feedback with equal names, so by default a name
             holds every argument that is not the default, as in `mrr-retrieved-trace.rerank`; with a prefix it holds
             nothing else.
+        pass_if: What each row must reach so that `result.passed` is True: a number for all metrics, or one for each, as
+            in `{"recall@5": 0.5}`; where lower is better, what it must not exceed. A row for which nothing is relevant
+            does not pass then: it gets an error. None decides nothing, and `result.passed` is False.
 
     Raises:
-        TypeError: If the prefix is not a text.
-        ValueError: If a metric, a path, a rule set or `match` is unknown, or a metric needs `max_grade`.
+        TypeError: If the prefix is not a text, or `pass_if` is not a number.
+        ValueError: If a metric, a path, a rule set or `match` is unknown, a metric needs `max_grade`, or every value or
+            none would pass.
 
     Example:
         >>> (scorer,) = retrieval_scorers("ndcg@10", retrieved="outputs", prefix="")
@@ -90,11 +101,41 @@ def retrieval_scorers(
     paths = RowPaths(relevant, retrieved, calls, citations).checked(FIELDS, FIELDS, traces=[TRACE], traced=is_traced)
     options: dict[str, Any] = asdict(paths) | {"match": match, "rules": rules, "max_grade": max_grade}
     named_options = options | {"rules": scorer.rules.name}
+    limits = _read_limits(pass_if, scorer.metrics)
     scorers: list[Scorer] = []
     for metric in scorer.metrics:
         name = scored_name(metric.plain_name, named_options, DEFAULT_OPTIONS, prefix=prefix)
-        scorers.append(RetrievalScorer(name=name, description=metric.in_words, metric=str(metric), **options))
+        limit = limits.get(metric)
+        scorers.append(
+            RetrievalScorer(name=name, description=metric.in_words, metric=str(metric), limit=limit, **options)
+        )
     return scorers
+
+
+def _read_limits(pass_if: object, metrics: Sequence[Metric]) -> dict[Metric, float]:
+    """Return what a row must reach, or must not exceed, in each metric that has a limit."""
+    if pass_if is None:
+        return {}
+    limits: dict[Metric, Any] = dict.fromkeys(metrics, pass_if)
+    if isinstance(pass_if, Mapping):
+        limits = {_find_metric(name, metrics): limit for name, limit in pass_if.items()}
+        absent = [str(metric) for metric in metrics if metric not in limits]
+        if absent:
+            raise ValueError(f"pass_if has no number for {', '.join(absent)}, without which result.passed is False")
+    for metric, limit in limits.items():
+        if isinstance(limit, bool) or not isinstance(limit, Real):
+            raise TypeError(f"pass_if must be a number, or the number of each metric, got {limit!r} for {metric}")
+        limits[metric] = float(limit)
+        option = "pass_if" if metric.definition.higher_is_better else "at_most"
+        require_useful_bound(option, metric, limits[metric])
+    return limits
+
+
+def _find_metric(name: str | Metric, metrics: Sequence[Metric]) -> Metric:
+    metric = name if isinstance(name, Metric) else Metric.parse(name)
+    if metric not in metrics:
+        raise ValueError(f"pass_if has {metric}, which is not among the metrics, {', '.join(map(str, metrics))}")
+    return metric
 
 
 class RetrievalScorer(Scorer):
@@ -109,6 +150,7 @@ class RetrievalScorer(Scorer):
         match: What an id of the judgments is compared with.
         rules: The rule set.
         max_grade: The largest grade of all judgments.
+        limit: What a row must reach to pass, or where lower is better must not exceed; None decides nothing.
     """
 
     metric: str
@@ -119,16 +161,17 @@ class RetrievalScorer(Scorer):
     match: Any = "id"
     rules: Any = "standard"
     max_grade: float | None = None
+    limit: float | None = None
     _rows: _RowValues = PrivateAttr()
 
-    def model_post_init(self, context: Any, /) -> None:
+    def model_post_init(self, context: object, /) -> None:
         """Set the aggregations that MLflow logs over all rows: the mean, its interval and `n`."""
         super().model_post_init(context)
         self._rows = _RowValues(Metric.parse(self.metric))
         self.aggregations = [self._rows.mean, self._rows.low_95, self._rows.high_95, self._rows.n]
 
     def __call__(  # type: ignore[override]  # MLflow hands over what the signature names, and session= is not needed
-        self, *, inputs: Any = None, outputs: Any = None, expectations: Any = None, trace: Trace | None = None
+        self, *, inputs: object = None, outputs: object = None, expectations: object = None, trace: Trace | None = None
     ) -> Feedback:
         """Score a row: 0 if the application failed, and no value if nothing is relevant.
 
@@ -148,14 +191,31 @@ class RetrievalScorer(Scorer):
         (score,) = scorer.row(relevant, lambda: row.retrieved(paths), failure=row.failure()).values()
         self._rows.note(score)
         metadata = {"metric": self.metric, "rules": scorer.rules.name}
-        return Feedback(name=self.name, value=score.value_or_none, rationale=score.reason, metadata=metadata)
+        error = None
+        if self.limit is not None and score.value_or_none is None:
+            # MLflow would skip a row without a value, so a run without any value would pass.
+            error = AssessmentError("NO_VALUE", f"{score.reason}: the row has no value, so it cannot pass")
+        return Feedback(
+            name=self.name, value=score.value_or_none, rationale=score.reason, metadata=metadata, error=error
+        )
+
+    @property
+    def pass_if(self) -> Callable[[Any], bool] | None:
+        """Whether a value passes, for `result.passed` of MLflow; None without a limit."""
+        if self.limit is None:
+            return None
+        return self._passes
+
+    def _passes(self, value: float) -> bool:
+        sign = Metric.parse(self.metric).definition.sign
+        return sign * value >= sign * (self.limit or 0.0) - ROUNDING
 
     @property
     def kind(self) -> ScorerKind:
         """The kind under which MLflow registers the scorer: a function, whose source `model_dump` writes."""
         return ScorerKind.DECORATOR
 
-    def model_dump(self, **_: Any) -> dict[str, Any]:
+    def model_dump(self, **_: object) -> dict[str, Any]:
         """Return the scorer as MLflow registers scorers: as the source of a function with the same arguments.
 
         The functions among the aggregations, and so the interval and `n`, cannot be written; a registered scorer has

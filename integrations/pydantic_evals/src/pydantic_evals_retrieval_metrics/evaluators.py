@@ -15,7 +15,7 @@ from pydantic_evals_retrieval_metrics.reports import (
     to_evaluation,
 )
 from pydantic_evals_retrieval_metrics.spans import RELEVANT_PATH, SPANS_PREFIX, make_row_paths, read_span_ranking
-from retrieval_metrics import DEFAULT_METRICS
+from retrieval_metrics import DEFAULT_METRICS, __version__
 from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, scored_name
 from retrieval_metrics.integration_api.text import numbers as number_texts
 from retrieval_metrics.types import CallsView
@@ -89,6 +89,10 @@ class RetrievalMetrics(Evaluator):
     def __post_init__(self) -> None:
         self._scorer()
         self._paths()
+
+    def get_evaluator_version(self) -> str:
+        """Return the version that results are recorded with: that of this package."""
+        return __version__
 
     def _paths(self) -> RowPaths:
         return make_row_paths(self.relevant, self.retrieved, self.calls, self.citations)

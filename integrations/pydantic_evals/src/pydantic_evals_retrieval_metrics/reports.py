@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_evals.reporting import ReportCase, ReportCaseFailure
@@ -14,7 +15,7 @@ from pydantic_evals_retrieval_metrics.spans import (
     RETRIEVED_FIELDS,
     SPANS_PREFIX,
 )
-from retrieval_metrics import DEFAULT_METRICS, RetrievalWarning, RetrievedRun
+from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun
 from retrieval_metrics.integration_api import RowPaths, Scorer, row_error
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pydantic_evals.reporting import EvaluationReport
 
     from retrieval_metrics import Evaluation, Matching, Metric, Rules
-    from retrieval_metrics.types import ClustersBy, Key, QueryId
+    from retrieval_metrics.types import ClustersBy, Judgments, Key, QueryId
 
 # A case of a report, answered or failed.
 ReportedCase: TypeAlias = "ReportCase[Any, Any, Any] | ReportCaseFailure[Any, Any, Any]"
@@ -44,9 +45,10 @@ def to_evaluation(
 
     Failed tasks never reach an evaluator, so the averages of Pydantic Evals leave them out. Here a failed task has
     retrieved nothing, scores 0 and is counted as failed; only cases for which nothing is relevant are left out, and
-    counted too. Cases that do not say what is relevant, or whose documents cannot be found, say nothing about the
-    retriever: they are left out with a warning. If cases were repeated (`repeat=`), the runs of one case are a cluster,
-    so repeating does not narrow intervals. Cases with equal names are numbered.
+    counted too. Cases that do not say what is relevant, whose judgments cannot be read or have ids of another type than
+    most, or whose documents cannot be found, say nothing about the retriever: they are left out with a warning. If
+    cases were repeated (`repeat=`), the runs of one case are a cluster, so repeating does not narrow intervals. Cases
+    with equal names are numbered.
 
     Args:
         report: The result of `Dataset.evaluate`.
@@ -59,7 +61,7 @@ def to_evaluation(
 
     Raises:
         ValueError: If a path is wrong, or no case can be judged.
-        TypeError: If the judgments or rankings have a wrong shape.
+        TypeError: If an option has a wrong type.
 
     Warns:
         RetrievalWarning: If cases are left out; and as in the core's `evaluate`.
@@ -87,6 +89,13 @@ def to_evaluation(
             reasons_left_out.append(str(error))
     if reasons_left_out and not qrels:
         raise ValueError(f"no case can be judged: {reasons_left_out[0]}")
+    unreadable = _find_unreadable(qrels)
+    for name, case_error in unreadable.items():
+        reasons_left_out.append(_format_case_error(case_error, name))
+        del qrels[name], run[name]
+        errors.pop(name, None)
+    if unreadable and not qrels:
+        raise ValueError(f"no case can be judged: {reasons_left_out[0]}")
     clusters: ClustersBy = _repeated_cases(cases, qrels) or "source"
     try:
         evaluation, refusals = scorer.evaluation(qrels, RetrievedRun(run, errors), clusters=clusters)
@@ -98,6 +107,36 @@ def to_evaluation(
         message = f"{len(reasons_left_out)} of {len(cases)} cases are left out; {reasons_left_out[0]}"
         warnings.warn(message, RetrievalWarning, stacklevel=2)
     return evaluation
+
+
+def _find_unreadable(qrels: Mapping[Any, Any]) -> dict[Any, Exception]:
+    """Return the errors of the cases whose judgments cannot be read, or whose ids are of another type than most."""
+    try:
+        Qrels(qrels)
+    except (TypeError, ValueError):
+        pass
+    else:
+        return {}
+    errors: dict[Any, Exception] = {}
+    id_types: dict[Any, type] = {}
+    for name, judgments in qrels.items():
+        try:
+            id_type = Qrels({name: judgments}).document_kind
+        except (TypeError, ValueError) as error:
+            errors[name] = error
+        else:
+            if id_type is not None:
+                id_types[name] = id_type
+    counts = Counter(id_types.values())
+    if len(counts) > 1:
+        (main_type, _), *_ = counts.most_common()
+        for name, id_type in id_types.items():
+            if id_type is not main_type:
+                errors[name] = TypeError(
+                    f"its document ids are {id_type.__name__} and those of most cases {main_type.__name__}; ids are "
+                    "compared as they are, so convert them to one type"
+                )
+    return errors
 
 
 def _format_case_error(error: Exception, name: QueryId) -> str:
@@ -139,10 +178,10 @@ def report_paths(relevant: str, retrieved: str) -> RowPaths:
     return RowPaths(relevant, retrieved).checked(JUDGMENT_FIELDS, RETRIEVED_FIELDS)
 
 
-def read_judgments(case: ReportedCase | EvaluatorContext, paths: RowPaths) -> Any:
+def read_judgments(case: ReportedCase | EvaluatorContext, paths: RowPaths) -> Judgments:
     """Return the judgments of a case; raise if it has none."""
     try:
-        judgments = paths.judgments(case)
+        judgments: Judgments | None = paths.judgments(case)
     except ValueError as error:
         raise ValueError(f"case {case.name!r} does not say what is relevant: {error}") from None
     if judgments is None:

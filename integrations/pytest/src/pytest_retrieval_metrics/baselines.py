@@ -140,13 +140,31 @@ def _undated_lines(text: str) -> list[str]:
 
 
 def with_metrics(baseline: Evaluation, metrics: Sequence[Metric]) -> Evaluation:
-    """Return a baseline with these metrics; missing ones are computed from its rankings, if there was one round."""
-    if set(metrics) <= set(baseline.metrics) or baseline.labels.get("rounds", 1) != 1:
-        return baseline
+    """Return a baseline with these metrics; missing ones are computed from its rankings, if there was one round.
+
+    Metrics that are given, such as faithfulness, and a baseline of values alone stay as they are.
+    """
     scores = baseline.scores
-    origin = scores.require_origin("computed anew")
+    computed = [metric for metric in metrics if not metric.definition.is_given]
+    has_all = set(computed) <= set(baseline.metrics)
+    if has_all or scores.origin is None or baseline.labels.get("rounds", 1) != 1:
+        return baseline
+    origin = scores.origin
     options: dict[str, Any] = {"rules": scores.rules, "match": origin.match, "clusters": scores.clusters}
-    return evaluate(origin.judged.qrels, origin.run, list(metrics), **options)
+    evaluation = evaluate(origin.judged.qrels, origin.run, computed, **options)
+    given = [metric for metric in baseline.metrics if metric.definition.is_given]
+    if not given:
+        return evaluation
+    values = {metric: baseline.per_query[metric] for metric in map(str, given)}
+    lower_is_better = [str(metric) for metric in given if not metric.definition.higher_is_better]
+    bounds = {str(metric): _stated_bounds(metric) for metric in given}
+    return evaluation.with_scores(values, bounds=bounds, lower_is_better=lower_is_better)
+
+
+def _stated_bounds(metric: Metric) -> tuple[float | None, float | None]:
+    """Return the bounds of a metric as they are stated: None where there is none."""
+    low, high = metric.definition.bounds
+    return low if isfinite(low) else None, high if isfinite(high) else None
 
 
 def read_labels(path: Path) -> dict[str, Any]:
@@ -168,8 +186,8 @@ def strip_unused_fields(evaluation: Evaluation, *, keep_texts: bool = False) -> 
     Texts are needed where passages are judged, by quotes, texts or spans, and by budgets of characters.
     """
     scores = evaluation.scores
-    origin = scores.require_origin("kept as a baseline")
-    if needs_texts(evaluation):
+    origin = scores.origin
+    if origin is None or needs_texts(evaluation):
         return evaluation
     key = origin.match.by if isinstance(origin.match, Matching) else origin.match
     rankings = origin.run.rankings() if isinstance(origin.run, Run) else origin.run.items()
@@ -183,7 +201,9 @@ def strip_unused_fields(evaluation: Evaluation, *, keep_texts: bool = False) -> 
 
 def needs_texts(evaluation: Evaluation) -> bool:
     """Return whether an evaluation can only be judged again with the texts that were retrieved."""
-    origin = evaluation.scores.require_origin("kept as a baseline")
+    origin = evaluation.scores.origin
+    if origin is None:
+        return False
     if any(isinstance(document, Piece) for document in origin.judged.qrels.documents):
         return True
     return any(isinstance(metric.k, Budget) and metric.k.unit == "chars" for metric in evaluation.metrics)

@@ -38,6 +38,15 @@ class MeanFloors(NamedTuple):
     min_queries: dict[str, int]
 
 
+def metric_names(*bounds: object) -> list[str]:
+    """Return the names of the metrics of a check as they are written, from the mappings that bound or name them."""
+    names: dict[str, None] = {}
+    for mapping in bounds:
+        if isinstance(mapping, Mapping):
+            names.update(dict.fromkeys(map(str, mapping)))
+    return list(names)
+
+
 def read_floors(at_least: object) -> MeanFloors:
     """Read `at_least=`: the floor of each metric, with how many queries need a value."""
     if not isinstance(at_least, Mapping):

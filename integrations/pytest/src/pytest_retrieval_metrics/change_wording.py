@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval_metrics.baseline_gates import BASELINE, NOW, better_queries, drop_p_value, worse_queries
 from retrieval_metrics import Metric
@@ -181,7 +181,8 @@ def format_query(query: QueryId, texts: Mapping[QueryId, str]) -> str:
 
 def get_query_texts(evaluation: Evaluation) -> Mapping[QueryId, str]:
     """Return the texts of the questions, if they are known."""
-    return evaluation.scores.require_origin("shown").judged.qrels.texts
+    texts: Mapping[Any, str] = evaluation.scores.query_texts
+    return texts
 
 
 def _loss_blocks(comparison: Comparison, difference: Difference, show: int) -> Iterator[list[str]]:
@@ -189,8 +190,14 @@ def _loss_blocks(comparison: Comparison, difference: Difference, show: int) -> I
     now = comparison.evaluations[NOW]
     values = now.per_query[difference.metric]
     texts = get_query_texts(now)
+    is_explained = _can_explain(now, difference.metric) and _can_explain(
+        comparison.evaluations[BASELINE], difference.metric
+    )
     for query, change in worse_queries(difference)[:show]:
         head = f"  {format_query(query, texts)}: {numbers.format_change(values[query] - change, values[query])}"
+        if not is_explained:
+            yield [head]
+            continue
         if not difference.higher_is_better:
             yield [head, *_leaked_lines(now.explain(query, difference.metric), difference.metric)]
             continue
@@ -199,8 +206,27 @@ def _loss_blocks(comparison: Comparison, difference: Difference, show: int) -> I
         yield [head, *_relevant_lines(now, query, difference.metric, ranks_before)]
 
 
+def _can_explain(evaluation: Evaluation, metric: str) -> bool:
+    """Return whether the rankings behind the values of a metric are known."""
+    return evaluation.scores.origin is not None and not Metric.parse(metric).definition.is_given
+
+
+def _format_worst_values(evaluation: Evaluation, metric: str, show: int, room: int | None) -> list[str]:
+    """Return the lines of the queries that are worse than the mean, the worst first, with their values alone."""
+    mean = evaluation.means[metric]
+    sign = Metric.parse(metric).definition.sign
+    texts = get_query_texts(evaluation)
+    values = evaluation.per_query[metric]
+    worse = [query for query, value in values.items() if sign * value < sign * mean]
+    worse.sort(key=lambda query: sign * values[query])
+    blocks = [[f"  {format_query(query, texts)}: {numbers.format_value(values[query])}"] for query in worse[:show]]
+    return fit_blocks(blocks, len(worse), "worse than the mean", room)
+
+
 def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | None) -> list[str]:
     """Return the lines of the queries below the mean, the worst first, with the ranks of their relevant documents."""
+    if not _can_explain(evaluation, metric):
+        return _format_worst_values(evaluation, metric, show, room)
     worst = evaluation.worst(metric, show)
     texts = get_query_texts(evaluation)
     below_mean = [query for query in worst if query.values[metric] < evaluation.means[metric]]
@@ -217,6 +243,8 @@ def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | N
 
 def _format_leaks(evaluation: Evaluation, metric: str, show: int, room: int | None) -> list[str]:
     """Return the lines of the queries with the highest values, with the documents that must not be retrieved."""
+    if not _can_explain(evaluation, metric):
+        return _format_worst_values(evaluation, metric, show, room)
     worst = evaluation.worst(metric, show)
     texts = get_query_texts(evaluation)
     blocks = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_retrieval_metrics.bounds import (
     MeanFloors,
@@ -15,6 +15,7 @@ from pytest_retrieval_metrics.bounds import (
     read_queries,
     read_query_floors,
 )
+from pytest_retrieval_metrics.evaluated_results import read_evaluated_result
 from pytest_retrieval_metrics.rounds import RepeatedEvaluation
 from retrieval_metrics import EvaluationSet, Qrels, Run, aretrieve, retrieve
 from retrieval_metrics.integration_api.async_support import positive_integer
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias, TypedDict
 
     from pytest_retrieval_metrics.baselines import Baseline
+    from pytest_retrieval_metrics.evaluated_results import EvaluatedResult
     from pytest_retrieval_metrics.rounds import EvaluateOptions
     from retrieval_metrics import Metric
     from retrieval_metrics.types import QrelsMapping, QueryId
@@ -31,8 +33,16 @@ if TYPE_CHECKING:
     Floor: TypeAlias = float | tuple[float, int] | None
     Floors: TypeAlias = Mapping[str, Floor] | Mapping[Metric, Floor]
     QueryFloors: TypeAlias = Mapping[str, float | Mapping[Any, float]] | Mapping[Metric, float | Mapping[Any, float]]
+
+    class HasScores(Protocol):
+        """What is evaluated already: an `rm.Evaluation`, or the result of a framework."""
+
+        @property
+        def scores(self) -> object:
+            """The values."""
+
     # Judgments by query id, or questions with their judgments: rows, pairs, or a dataset with its texts.
-    Judged: TypeAlias = QrelsMapping | Qrels | EvaluationSet | Mapping[str, Any] | Iterable[Any]
+    Judged: TypeAlias = QrelsMapping | Qrels | EvaluationSet | Mapping[str, Any] | Iterable[Any] | HasScores
     # Rankings by query id, a function from a text to a ranking, or a retriever of a framework.
     RunOrRetriever: TypeAlias = Mapping[Any, Any] | Run | Callable[[str], Any] | Any
     TextsByQuery: TypeAlias = Mapping[Any, str]
@@ -56,7 +66,8 @@ class CheckTask:
     """What to retrieve and judge.
 
     Attributes:
-        qrels: The judgments.
+        qrels: The judgments; None if there is an evaluation.
+        evaluated: The result of an evaluation that is checked; None if a run or a retriever is evaluated.
         run: The rankings to judge; None if a retriever is asked.
         retriever: The retriever; None if there is a run.
         texts: The texts to ask, by query id.
@@ -64,12 +75,13 @@ class CheckTask:
         options: How they are asked.
     """
 
-    qrels: Qrels
+    qrels: Qrels | None
     run: RunOrRetriever
     retriever: RunOrRetriever
     texts: TextsByQuery
     rounds: int
     options: RetrieveOptions
+    evaluated: EvaluatedResult | None = None
 
     @classmethod
     def from_arguments(
@@ -79,14 +91,19 @@ class CheckTask:
         queries: TextsByQuery | None,
         rounds: int,
         options: RetrieveOptions,
+        metrics: Sequence[str] = (),
     ) -> CheckTask:
-        """Read the arguments of a test."""
+        """Read the arguments of a test; `metrics` are those that it bounds or names."""
         positive_integer(rounds, "rounds")
         if run_or_retriever is None:
-            raise TypeError(
-                f"retrieval_check got {type(qrels).__name__} alone: pass what is judged by it, a retriever or a run, "
-                "as the second argument: retrieval_check(questions, retriever, at_least={'recall@5': 0.4})"
-            )
+            evaluated = read_evaluated_result(qrels, metrics)
+            if evaluated is None:
+                raise TypeError(
+                    f"retrieval_check got {type(qrels).__name__} alone: pass what is judged by it, a retriever or a "
+                    "run, as the second argument: retrieval_check(questions, retriever, at_least={'recall@5': 0.4}); "
+                    "only what is evaluated already, such as an rm.Evaluation, stands alone"
+                )
+            return cls._from_evaluated(evaluated, queries, rounds, options)
         is_run = isinstance(run_or_retriever, (Mapping, Run))
         if is_run and queries is not None:
             raise TypeError("queries= are texts for a retriever; a run needs none")
@@ -99,6 +116,23 @@ class CheckTask:
             if not isinstance(text, str):
                 raise TypeError(f"there is no text for query {query!r}: pass queries={{{query!r}: 'its text'}}")
         return cls(judged.qrels, None, run_or_retriever, judged.texts, rounds, options)
+
+    @classmethod
+    def _from_evaluated(
+        cls, evaluated: EvaluatedResult, queries: TextsByQuery | None, rounds: int, options: RetrieveOptions
+    ) -> CheckTask:
+        if queries is not None or rounds > 1:
+            raise TypeError("queries= and rounds= are for a retriever; what is evaluated already needs neither")
+        origin = evaluated.evaluation.scores.origin
+        qrels = None if origin is None else origin.judged.qrels
+        return cls(qrels, None, None, {}, 1, options, evaluated)
+
+    @property
+    def queries(self) -> Sequence[QueryId]:
+        """The queries that are judged, or else evaluated."""
+        if self.evaluated is not None:
+            return self.evaluated.evaluation.queries
+        return () if self.qrels is None else self.qrels.queries
 
     def collect_runs(self) -> list[RunOrRetriever]:
         """Return the run, or ask the retriever `rounds` times."""
@@ -201,8 +235,8 @@ class CheckCall:
         mean_floors = MeanFloors({}, {})
         if at_least is not None or not ceilings:
             mean_floors = read_floors(at_least)
-        query_floors = read_query_floors(at_least_per_query, task.qrels.queries)
-        required_queries = read_queries(no_regression, task.qrels.queries)
+        query_floors = read_query_floors(at_least_per_query, task.queries)
+        required_queries = read_queries(no_regression, task.queries)
         if deterministic and task.rounds > 1:
             raise ValueError(
                 f"a deterministic retriever returns the same in every round; pass deterministic=True or "
@@ -232,7 +266,7 @@ class CheckCall:
     @property
     def guarded(self) -> set[str]:
         """The metrics that can fail without a test against the baseline."""
-        if self.deterministic or set(self.no_regression) >= set(self.task.qrels.queries):
+        if self.deterministic or set(self.no_regression) >= set(self.task.queries):
             return set(self.floors)
         guarded = {*self.query_floors, *self.ceilings}
         for metric, floor in self.floors.items():
@@ -242,9 +276,13 @@ class CheckCall:
 
     def measure(self, runs: Sequence[RunOrRetriever]) -> Measurement:
         """Evaluate the rounds, and keep the warnings instead of issuing them."""
+        evaluated = self.task.evaluated
+        if evaluated is not None:
+            return Measurement(RepeatedEvaluation.from_evaluation(evaluated.evaluation), [*evaluated.warnings])
         with warnings.catch_warnings(record=True) as recorded:
             warnings.simplefilter("always")
-            rounds = RepeatedEvaluation.from_runs(self.task.qrels, runs, self.metrics, self.options)
+            qrels: Any = self.task.qrels
+            rounds = RepeatedEvaluation.from_runs(qrels, runs, self.metrics, self.options)
             return Measurement(rounds, recorded)
 
     def check(self, *, baseline: bool) -> None:

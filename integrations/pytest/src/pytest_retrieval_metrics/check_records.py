@@ -6,7 +6,7 @@ from math import isfinite
 from operator import attrgetter
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
 
 from pytest_retrieval_metrics.baseline_gates import BASELINE, drop_p_value
 from pytest_retrieval_metrics.change_wording import get_query_texts
@@ -354,11 +354,12 @@ def save_to_folder(result: Evaluation | Comparison, folder: str | None) -> str |
     return str(path)
 
 
-def load_saved(path: str | None) -> Any:
+def load_saved(path: str | None) -> Evaluation | Comparison | None:
     """Return the evaluation or the comparison that `save_to_folder` wrote; None if there is no file."""
     if path is None:
         return None
-    return load(path)
+    saved: Evaluation | Comparison = load(path)
+    return saved
 
 
 def append_to_history(records: Sequence[CheckRecord], label: str) -> None:
@@ -369,7 +370,7 @@ def append_to_history(records: Sequence[CheckRecord], label: str) -> None:
             continue
         path = Path(record["history"])
         try:
-            evaluation = load_saved(record["evaluation"])
+            evaluation = cast("Evaluation", load_saved(record["evaluation"]))
             path.parent.mkdir(parents=True, exist_ok=True)
             History(path).add(evaluation, label or None)
         except (ValueError, OSError) as error:

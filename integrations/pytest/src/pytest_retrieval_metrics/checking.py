@@ -31,6 +31,7 @@ from pytest_retrieval_metrics.bound_gates import (
     shown_metrics,
     unguarded_gate,
 )
+from pytest_retrieval_metrics.bounds import metric_names
 from pytest_retrieval_metrics.change_wording import format_failure
 from pytest_retrieval_metrics.check_call import CheckCall, CheckTask
 from pytest_retrieval_metrics.check_records import (
@@ -39,6 +40,7 @@ from pytest_retrieval_metrics.check_records import (
     make_metric_rows,
     make_unmeasured_record,
 )
+from pytest_retrieval_metrics.evaluated_results import require_no_options
 from pytest_retrieval_metrics.file_names import get_test_name, path_beside_test
 from pytest_retrieval_metrics.gate_wording import NOT_AWAITED, NOT_CALLED, format_no_baseline, round_notes
 from pytest_retrieval_metrics.verdicts import Verdict, end_test, get_effect, warn_about_verdicts
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
         Judged,
         Measurement,
         QueryFloors,
+        RetrieveOptions,
         RunOrRetriever,
         TextsByQuery,
     )
@@ -169,11 +172,15 @@ class RetrievalCheck:
     ) -> CheckCall:
         """Read and check the arguments of a call before anything is retrieved."""
         __tracebackhide__ = True
-        task = CheckTask.from_arguments(
-            qrels, run_or_retriever, queries, rounds, {"workers": workers, "raise_on_error": raise_on_error}
-        )
+        retrieve_options: RetrieveOptions = {"workers": workers, "raise_on_error": raise_on_error}
+        metrics = metric_names(at_least, at_most, at_least_per_query)
+        task = CheckTask.from_arguments(qrels, run_or_retriever, queries, rounds, retrieve_options, metrics)
+        if task.evaluated is not None:
+            require_no_options(match=match, rules=rules, clusters=clusters, documents=documents)
+        elif task.qrels is not None:
+            match = with_source_texts(match, documents, task.qrels, qrels)
         options: EvaluateOptions = {
-            "match": with_source_texts(match, documents, task.qrels, qrels),
+            "match": match,
             "rules": rules,
             "clusters": clusters,
         }
@@ -198,12 +205,13 @@ class RetrievalCheck:
         return self._with_baseline(call)
 
     @takes_arguments_of(_read_call)
-    def __call__(self, *args: Any, **options: Any) -> CheckResult:
+    def __call__(self, *args: object, **options: object) -> CheckResult:
         """Score a run or a retriever, and fail the test if it misses a floor or is worse than the baseline.
 
         Args:
             qrels: The judgments in any shape of `rm.evaluate`; or a dataset with its texts, as for
-                `rm.EvaluationSet.from_dataset`: pairs, rows, or an object with `queries` and `relevant_docs`.
+                `rm.EvaluationSet.from_dataset`: pairs, rows, or an object with `queries` and `relevant_docs`. Or what
+                is evaluated already, without a run: an `rm.Evaluation`, or a result, dataset or experiment of Ragas.
             run_or_retriever: A run as for `rm.evaluate`; or a synchronous or asynchronous function of the text of a
                 query; or a retriever of a framework whose integration is installed, such as LangChain.
             at_least: The metrics, each with the floor of its mean; None for no floor, if there is a baseline, or to
@@ -243,12 +251,12 @@ class RetrievalCheck:
         return self._finish(call, measurement)
 
     @takes_arguments_of(_read_call)
-    def acheck(self, *args: Any, **options: Any) -> Coroutine[Any, Any, CheckResult]:
+    def acheck(self, *args: object, **options: object) -> Coroutine[Any, Any, CheckResult]:
         """Check in an asynchronous test, on its event loop; the asynchronous version of calling the fixture."""
         self._n_not_awaited += 1
         return self._acheck(*args, **options)
 
-    async def _acheck(self, *args: Any, **options: Any) -> CheckResult:
+    async def _acheck(self, *args: object, **options: object) -> CheckResult:
         __tracebackhide__ = True
         self._n_not_awaited -= 1
         call = forward_arguments("acheck", self._read_call, args, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.check_records import CheckRecord
     from pytest_retrieval_metrics.checking import RetrievalCheck
+
+    class WorkerNode(Protocol):
+        """A worker of xdist, as the process that prints sees it; `workeroutput` appears when the worker has ended."""
+
+        config: pytest.Config
+        workerinput: dict[str, Any]
+
 
 FIXTURE = "retrieval_check"
 
@@ -140,7 +147,7 @@ def _requests_fixture(item: pytest.Item) -> bool:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
+def pytest_configure_node(node: WorkerNode) -> None:
     """Tell a worker of xdist the folder for whole evaluations."""
     session = _find_session(node.config)
     if session is not None:
@@ -148,7 +155,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any, error: Any) -> None:
+def pytest_testnodedown(node: WorkerNode, error: object) -> None:
     """Add the tests that a worker of xdist collected; every worker collects all of them."""
     del error
     session = _find_session(node.config)

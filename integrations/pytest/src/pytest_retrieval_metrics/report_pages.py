@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from pytest_retrieval_metrics.baseline_gates import NOW
@@ -60,16 +60,17 @@ def _write_check_page(folder: Path, record: CheckRecord) -> str:
         return page.paragraph(f"Its queries cannot be shown: {error}")
     if result is None:
         return ""
-    evaluation = result
-    if not isinstance(result, Evaluation):
+    if isinstance(result, Evaluation):
+        evaluation = result
+    else:
         evaluation = result.evaluations[NOW]
-    elif result.scores.origin is None:
+    if evaluation is result and evaluation.scores.origin is None:
         return ""
     module, _, test = record["test"].partition("::")
     module_name = module.replace("/", ".").removesuffix(".py")
     name = make_file_name(f"{module_name}.{test}", record["name"], ".html")
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {query: text for query, text in get_query_texts(evaluation).items() if text != query}
+    texts: dict[Any, str] = {query: text for query, text in get_query_texts(evaluation).items() if text != query}
     result.report(folder / name, title=format_title(record), queries=texts)
     link = f'<a href="{escape(quote(f"{folder.name}/{name}"))}">'
     if not record["comparison"]:

@@ -50,6 +50,11 @@ class RepeatedEvaluation:
         return len(next(iter(self.means.values())))
 
     @classmethod
+    def from_evaluation(cls, evaluation: Evaluation) -> RepeatedEvaluation:
+        """Take what is evaluated already as the only round."""
+        return cls(evaluation, {str(metric): [evaluation.means[metric]] for metric in evaluation.metrics})
+
+    @classmethod
     def from_runs(
         cls, qrels: Qrels, runs: Sequence[Any], metrics: Sequence[str], options: EvaluateOptions
     ) -> RepeatedEvaluation:

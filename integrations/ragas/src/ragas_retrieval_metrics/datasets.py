@@ -63,7 +63,7 @@ class _RetrievalTask:
 
 
 @takes_arguments_of(_RetrievalTask)
-def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
+def from_llama_index(*args: object, **options: object) -> RetrievedDataset:
     """Ask a LlamaIndex retriever every query and return the rows to evaluate.
 
     Every row has `user_input`, `retrieved_contexts` and `retrieved_context_ids`, and also `reference_context_ids` (or
@@ -106,13 +106,13 @@ def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
 
 
 @takes_arguments_of(_RetrievalTask)
-async def afrom_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
+async def afrom_llama_index(*args: object, **options: object) -> RetrievedDataset:
     """Ask a LlamaIndex retriever on the running event loop; the asynchronous version of `from_llama_index`."""
     return await forward_arguments("afrom_llama_index", _RetrievalTask, args, options).amake_dataset("llama-index")
 
 
 @takes_arguments_of(_RetrievalTask)
-def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:
+def from_langchain(*args: object, **options: object) -> RetrievedDataset:
     """Ask a LangChain retriever every query and return the rows to evaluate.
 
     The rows, errors and warnings are those of `from_llama_index`. Documents of LangChain often have no id;
@@ -142,7 +142,7 @@ def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:
 
 
 @takes_arguments_of(_RetrievalTask)
-async def afrom_langchain(*args: Any, **options: Any) -> RetrievedDataset:
+async def afrom_langchain(*args: object, **options: object) -> RetrievedDataset:
     """Ask a LangChain retriever on the running event loop; the asynchronous version of `from_langchain`."""
     return await forward_arguments("afrom_langchain", _RetrievalTask, args, options).amake_dataset("langchain")
 

@@ -43,7 +43,7 @@ def evaluate_dataset(
             sources.
         metrics: Names of the core such as `"ndcg@10"`, or metrics such as those of `metric_suite()`, all with the same
             `by`, `qrels` and `on_unjudged`.
-        by: For names: `"ids"` (the default), `"texts"` or `"auto"`, as in `RetrievalMetric`.
+        by: For names: `"auto"` (the default), `"ids"` or `"texts"`, as in `RetrievalMetric`.
         qrels: For names: the judgments, by the text of the query, instead of the reference columns.
         on_unjudged: For names: what a row without a relevant context scores.
         clusters: The clusters of the queries, for the intervals, as in `rm.evaluate`, by the ids of the queries in the
@@ -78,7 +78,7 @@ def evaluate_dataset(
     # All metrics have the same options, so those of the first hold for the pass.
     options = ragas_metrics[0]
     references = options.references
-    if references is None and is_source_of_judgments(dataset, options.by):
+    if references is None and is_source_of_judgments(dataset):
         references = References.read(dataset, options.by)
     gathered = gather_rows(rows, options.by, references)
     if gathered.unjudged and references is not None:
@@ -98,9 +98,9 @@ def evaluate_dataset(
     return score_gathered(gathered, core_metrics, evaluate_rows)
 
 
-def is_source_of_judgments(dataset: object, by: By | None) -> TypeGuard[RetrievedDataset]:
-    """Return whether a dataset holds judgments beside its rows, in a form that `by` can compare."""
-    return isinstance(dataset, RetrievedDataset) and dataset.is_whole and by != "auto"
+def is_source_of_judgments(dataset: object) -> TypeGuard[RetrievedDataset]:
+    """Return whether a dataset holds judgments beside its rows."""
+    return isinstance(dataset, RetrievedDataset) and dataset.is_whole
 
 
 def _resolve_metrics(
@@ -121,10 +121,10 @@ def _resolve_metrics(
         by = options.by
         on_unjudged = options.on_unjudged
         references = options.references
-    elif qrels is None and is_source_of_judgments(dataset, by):
-        references = References.read(dataset, by or "ids")
+    elif qrels is None and is_source_of_judgments(dataset):
+        references = References.read(dataset, by or "auto")
     else:
-        references = References.read(qrels, by or "ids")
+        references = References.read(qrels, by or "auto")
     resolved = []
     for entry in names_and_metrics:
         if isinstance(entry, RetrievalMetric):

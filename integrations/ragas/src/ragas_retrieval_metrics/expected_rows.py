@@ -16,11 +16,16 @@ from ragas_retrieval_metrics.rows import Row, get_query_text, get_row_fields
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from ragas_retrieval_metrics.ragas_imports import DataTable, EvaluationDataset
+
+# The rows that a result should have, how many there should be, or None if that is unknown.
+ExpectedRows: TypeAlias = "int | Collection[object] | DataTable[Any] | EvaluationDataset | None"
+
 # The text of the query of a row, and the texts of its cells in some columns.
 RowKey: TypeAlias = tuple[str | None, ...]
 
 
-def complete_rows(rows: Sequence[ScoredRow], columns: Sequence[str], expected: Any) -> Sequence[ScoredRow]:
+def complete_rows(rows: Sequence[ScoredRow], columns: Sequence[str], expected: ExpectedRows) -> Sequence[ScoredRow]:
     """Return the rows of a result with missing rows added as failed, and with the fields that only the dataset has.
 
     Args:

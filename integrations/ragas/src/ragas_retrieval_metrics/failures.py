@@ -16,7 +16,8 @@ from retrieval_metrics.integration_api import Scorer
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ragas_retrieval_metrics.metric_names import By, MetricName
+    from ragas_retrieval_metrics.expected_rows import ExpectedRows
+    from ragas_retrieval_metrics.metric_names import MetricName
     from ragas_retrieval_metrics.references import JudgmentSource, References
     from ragas_retrieval_metrics.result_rows import ScoredRow
     from retrieval_metrics.types import Scores
@@ -95,14 +96,13 @@ def warn_about_failures(rows: Sequence[ScoredRow], scores: Scores) -> None:
     )
 
 
-def first_error_text(expected: Any, names: Sequence[str] | None, qrels: JudgmentSource | None) -> str:
+def first_error_text(expected: ExpectedRows, names: Sequence[str] | None, qrels: JudgmentSource | None) -> str:
     """Return the first error if the expected rows can be scored here, or else where to look for it."""
     where_to_look = "what ragas printed, 'Task failed with error', says why"
     if expected is None or isinstance(expected, int):
         return where_to_look
     metric_name = names[0] if names else "mrr"
-    by: By | None = None if names or qrels is not None else "auto"
-    metric = RetrievalMetric(metric_name, by=by, qrels=qrels)
+    metric = RetrievalMetric(metric_name, qrels=qrels)
     for expected_row in expected:
         row = get_row_fields(row_fields(expected_row))
         if row.retrieved_context_ids is None and row.retrieved_contexts is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -103,6 +104,7 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
     rankings: dict[Any, Any] = {}
     unjudged: list[str | None] = []
     parsed_rows: list[Row] = []
+    names_by_kind: dict[By, list[Any]] = {"ids": [], "texts": []}
     for name, row in zip(names, rows, strict=True):
         parsed_row = row
         try:
@@ -114,11 +116,14 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
             except (TypeError, ValueError) as judgment_error:
                 raise _without_judgments_error(judgment_error, name) from judgment_error
             errors[name] = error
+        else:
+            names_by_kind[judged.kind].append(name)
         parsed_rows.append(parsed_row)
         if judged.judgments is None and references is not None:
             unjudged.append(parsed_row.user_input)
         qrels[name] = [] if judged.judgments is None else judged.judgments
         rankings[name] = [] if name in errors or judged.ranking is None else judged.ranking
+    _warn_about_mixed_kinds(names_by_kind)
     texts = {name: row.user_input or str(name) for name, row in zip(names, rows, strict=True)}
     return GatheredRows(
         questions=rm.EvaluationSet(texts, qrels, _select_queries(provenance, qrels)),
@@ -127,6 +132,19 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
         max_grade=max_grade,
         match=match,
     )
+
+
+def _warn_about_mixed_kinds(names_by_kind: Mapping[By, Sequence[Any]]) -> None:
+    """Warn if some rows are compared by ids and others by texts: their values do not measure the same."""
+    by_texts = names_by_kind["texts"]
+    n_rows = len(by_texts) + len(names_by_kind["ids"])
+    if 0 < len(by_texts) < n_rows:
+        warnings.warn(
+            f"{len(by_texts)} of {n_rows} rows are compared by texts, such as {by_texts[0]!r}, because they have no "
+            "ids on both sides, and the others by ids; pass by='texts' to compare all alike",
+            rm.RetrievalWarning,
+            stacklevel=4,
+        )
 
 
 def _select_queries(values: Mapping[Any, T], queries: Collection[Any]) -> dict[Any, T]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import retrieval_metrics as rm
@@ -30,7 +30,7 @@ class JudgedRow(NamedTuple):
 
 def read_judged_row(row: Row, by: By, references: References | None) -> JudgedRow:
     """Return the judgments and the ranking of a row; they come from `references` if these know them."""
-    kind = row.kind(by)
+    kind = row.kind(by) if references is None else references.kind(by)
     ranking_field, judgments_field = ROW_FIELDS[kind]
     ranking = getattr(row, ranking_field)
     judgments = getattr(row, judgments_field)
@@ -62,16 +62,20 @@ def _require_fields(row: Row, kind: By, by: By, *, needs_judgments: bool) -> Non
     for field, other_field in zip(fields, ROW_FIELDS[other_kind], strict=False):
         if getattr(row, field) is None and getattr(row, other_field) is not None:
             raise ValueError(
-                f"row {row.query!r} has {other_field} but no {field}, which by={by!r} compares; fill {field}, or "
-                f"compare {other_kind} on both sides with by={other_kind!r}"
+                f"row {row.query!r} has {other_field} but no {field}, which {_describe_comparison(kind, by)}; fill "
+                f"{field}, or compare {other_kind} on both sides with by={other_kind!r}"
             )
 
 
-def texts_as_pieces(judgments: Any) -> Any:
+def _describe_comparison(kind: By, by: By) -> str:
+    return f"by={by!r} compares" if by == kind else f"by={by!r} compares with its judgments"
+
+
+def texts_as_pieces(judgments: Mapping[Any, float] | Iterable[Any]) -> dict[Any, float] | list[Any]:
     """Return judgments by texts as pieces of the core: a string is the whole text of a reference."""
     if isinstance(judgments, Mapping):
         return {_text_as_piece(text): grade for text, grade in judgments.items()}
-    pieces = []
+    pieces: list[Any] = []
     for judgment in judgments:
         if isinstance(judgment, (Mapping, list, tuple, set, frozenset)):
             pieces.append(texts_as_pieces(judgment))
@@ -93,7 +97,7 @@ def _text_as_piece(text: Any) -> rm.Text | rm.Quote:
     return rm.Text(text)
 
 
-def texts_as_items(texts: Any) -> list[rm.Retrieved]:
+def texts_as_items(texts: object) -> list[rm.Retrieved]:
     """Return retrieved texts as items of the core, in which equal texts are repeats."""
     if not isinstance(texts, Sequence):
         raise TypeError(f"retrieved_contexts must be a list of texts, best first, got {type(texts).__name__}")

@@ -12,7 +12,7 @@ By: TypeAlias = Literal["ids", "texts", "auto"]
 OnUnjudged: TypeAlias = Literal["nan", "zero"]
 
 # The options of a metric that its name holds, with the values that it leaves out.
-DEFAULT_OPTIONS = {"by": "ids", "unjudged": "nan", "qrels": None}
+DEFAULT_OPTIONS = {"by": "auto", "unjudged": "nan", "qrels": None}
 
 
 class MetricName(NamedTuple):
@@ -29,7 +29,7 @@ class MetricName(NamedTuple):
     # the class and the name. So a name is made of letters, digits, `_`, `-`, `.` and `:`.
 
     metric: Metric
-    by: By = "ids"
+    by: By = "auto"
     on_unjudged: OnUnjudged = "nan"
     qrels_fingerprint: str | None = None
 
@@ -53,7 +53,7 @@ class MetricName(NamedTuple):
             return cls(Metric.parse(text))  # which raises a better error
         metric_text, *option_parts = _option_pattern().split(text)
         options: dict[str, str] = dict(zip(option_parts[::2], option_parts[1::2], strict=True))
-        by = require_choice(options.pop("by", "ids"), By, "by")
+        by = require_choice(options.pop("by", "auto"), By, "by")
         on_unjudged = require_choice(options.pop("unjudged", "nan"), OnUnjudged, "on_unjudged")
         qrels_fingerprint = options.pop("qrels", None)
         metric = _parse_metric(metric_text, parameters=options)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ragas_retrieval_metrics.metric_names import By
     from ragas_retrieval_metrics.rows import Row
-    from retrieval_metrics.types import QrelsMapping
+    from retrieval_metrics.types import Judgments, QrelsMapping, QueryId
 
 # How much of the digest of judgments stands in the name of a metric.
 N_FINGERPRINT_DIGITS = 8
@@ -74,10 +74,6 @@ class References:
         """Read judgments, keyed by `user_input`; None if there are none."""
         if qrels is None:
             return None
-        if by == "auto":
-            raise ValueError(
-                "with qrels=, pass by='ids' or by='texts', whichever they hold; by='auto' depends on the row"
-            )
         references = qrels if isinstance(qrels, References) else cls(_read_qrels(qrels), qrels)
         if by == "ids" and references.qrels.has_pieces and not references.retrieved:
             piece = next(document for document in references.qrels.documents if not isinstance(document, (str, int)))
@@ -94,7 +90,13 @@ class References:
             digest.update(column.tobytes())
         return digest.hexdigest()[:N_FINGERPRINT_DIGITS]
 
-    def judgments_for(self, row: Row) -> Any:
+    def kind(self, by: By) -> By:
+        """Return what is compared, `ids` or `texts`; `auto` takes texts if the judgments are pieces of text."""
+        if by != "auto":
+            return by
+        return "texts" if self.qrels.has_pieces else "ids"
+
+    def judgments_for(self, row: Row) -> Judgments | None:
         """Return the judgments of a row; None if its query is not judged."""
         if row.user_input is None:
             raise ValueError("qrels= is keyed by user_input, which this row does not have; pass user_input=...")
@@ -116,11 +118,12 @@ class References:
             return None
         return items
 
-    def query_id(self, row: Row) -> Any:
+    def query_id(self, row: Row) -> QueryId | None:
         """Return the id of the query of a row, or its text if it has none."""
         if row.user_input is None:
             return None
-        return self._query_ids.get(row.user_input, row.user_input)
+        query: QueryId = self._query_ids.get(row.user_input, row.user_input)
+        return query
 
     def warn_about_unjudged(self, queries: Sequence[str | None], stacklevel: int = 2) -> None:
         """Warn about queries without judgments."""

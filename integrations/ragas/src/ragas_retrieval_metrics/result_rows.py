@@ -44,13 +44,13 @@ class ScoredRow(NamedTuple):
         return all(value is None for value in self.scores.values())
 
 
-def read_rows(result: Any) -> list[Mapping[str, Any]]:
+def read_rows(result: object) -> list[Mapping[str, Any]]:
     """Return the rows of an experiment, a DataFrame or a list as mappings."""
-    fields_of_rows = result
+    fields_of_rows: Any = result
     if hasattr(result, "to_dicts") and hasattr(result, "columns"):  # a DataFrame of polars
-        fields_of_rows = result.to_dicts()
+        fields_of_rows = fields_of_rows.to_dicts()
     elif hasattr(result, "columns"):  # a DataFrame of pandas
-        fields_of_rows = result.to_dict(orient="records")
+        fields_of_rows = fields_of_rows.to_dict(orient="records")
     if not isinstance(fields_of_rows, Iterable) or isinstance(fields_of_rows, (str, bytes, Mapping)):
         raise TypeError(
             f"rows must be the result of evaluate() or an experiment, a list of mappings or a DataFrame, got "

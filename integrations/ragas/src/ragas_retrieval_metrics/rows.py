@@ -6,7 +6,7 @@ import ast
 import io
 import json
 import tokenize
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,19 +54,29 @@ class Row(NamedTuple):
 
     def read(self) -> Row:
         """Return the row with its collections parsed, if a file turned them into text."""
-        collections = {}
+        collections: dict[str, Any] = {}
         for compared_fields in ROW_FIELDS.values():
             for field in compared_fields:
                 collections[field] = read_collection(getattr(self, field), field)
         return self._replace(**collections)
 
     def kind(self, by: By) -> By:
-        """Return what is compared, `ids` or `texts`; `auto` takes ids if both sides have them, texts otherwise."""
+        """Return what is compared, `ids` or `texts`.
+
+        `auto` takes ids if both sides have them, else texts if both sides have those, else what the judgments are: a
+        row without anything retrieved is still judged as it says.
+        """
         if by != "auto":
             return by
-        has_ids = self.retrieved_context_ids is not None and self.reference_context_ids is not None
-        has_texts = self.retrieved_contexts is not None and self.reference_contexts is not None
-        return "texts" if has_texts and not has_ids else "ids"
+        has_reference_ids = self.reference_context_ids is not None
+        has_reference_texts = self.reference_contexts is not None
+        if has_reference_ids and self.retrieved_context_ids is not None:
+            return "ids"
+        if has_reference_texts and self.retrieved_contexts is not None:
+            return "texts"
+        if has_reference_ids or has_reference_texts:
+            return "ids" if has_reference_ids else "texts"
+        return "ids" if self.retrieved_contexts is None else "texts"
 
 
 def get_query_text(fields: Mapping[str, Any]) -> str | None:
@@ -86,7 +96,7 @@ def get_row_fields(fields: Mapping[str, Any]) -> Row:
     return Row(*map(fields.get, Row._fields))._replace(user_input=get_query_text(fields))
 
 
-def read_collection(value: Any, field: str) -> Any:
+def read_collection(value: object, field: str) -> Collection[Any] | None:
     """Return the collection that a field holds; None if the field is empty.
 
     A CSV file cannot hold lists: `["d1", "d2"]` comes back as the text `"['d1', 'd2']"`, which would be read character
@@ -98,10 +108,13 @@ def read_collection(value: Any, field: str) -> Any:
     """
     if _is_empty(value):
         return None
+    collection: Collection[Any]
     if isinstance(value, str):
-        return _parse_collection(value, field)
+        collection = _parse_collection(value, field)
+        return collection
     if hasattr(value, "tolist"):
-        return value.tolist()
+        collection = value.tolist()
+        return collection
     if not isinstance(value, (Sequence, Mapping, set, frozenset)):
         raise TypeError(f"{field} must be a list, got {value!r} ({type(value).__name__})")
     return value
