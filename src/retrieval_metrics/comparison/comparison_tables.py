@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isnan
+from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from retrieval_metrics.comparison.comparison_record import ComparisonRecord
+    from retrieval_metrics.comparison.conclusions import Conclusions
     from retrieval_metrics.comparison.difference_bounds import UnjudgedBounds
     from retrieval_metrics.inputs.items import QueryTexts
 
@@ -212,7 +213,7 @@ def method_notes(comparison: ComparisonRecord, *, has_conclusions: bool = True) 
     test = [_format_test(comparison)]
     if comparison.margin is not None:
         test.append(_format_margin_level(comparison, has_conclusions=has_conclusions))
-    if any("; MDE " in sentence for sentence in comparison.conclusions.sentences):
+    if _name_an_mde(comparison.conclusions):
         test.append(MDE_MEANING)
     test += _missing_interval_notes(comparison)
     notes = ["; ".join(test)]
@@ -220,6 +221,15 @@ def method_notes(comparison: ComparisonRecord, *, has_conclusions: bool = True) 
     notes += _cluster_notes(comparison)
     notes += _left_out_notes(comparison)
     return notes
+
+
+def _name_an_mde(conclusions: Conclusions) -> bool:
+    """Return whether a sentence names a minimum detectable effect, without computing that of every pair."""
+    for conclusion in conclusions:
+        is_undecided = conclusion.kind == "not_significant" and not conclusion.has_too_few_units
+        if is_undecided and isfinite(conclusion.details.mde().spread):
+            return True
+    return False
 
 
 def _format_test(comparison: ComparisonRecord) -> str:
