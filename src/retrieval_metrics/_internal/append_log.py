@@ -52,6 +52,7 @@ class AppendLog:
         self.path = Path(path)
         self.kind = kind
         self._mode = 0o600 if is_private else 0o666
+        self._torn_line: bytes | None = None
         if self.path.suffix in COMPRESSED_SUFFIXES:
             raise ValueError(
                 f"{self.path} cannot be compressed, because it is appended to; name it {self.path.with_suffix('')}"
@@ -167,6 +168,10 @@ class AppendLog:
         return b""
 
     def _warn_of_torn_line(self, line: bytes) -> None:
+        """Warn once of a line, which is met when the log is read and again when the next entry replaces it."""
+        if line == self._torn_line:
+            return
+        self._torn_line = line
         warn(
             f"{self.path}: the last line is incomplete, as after a crash, and is dropped: "
             f"{line[:80].decode(errors='replace')!r}",

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.agents.payload_decoding import unescape
-from retrieval_metrics.agents.searched_text import SearchedText
+from retrieval_metrics.agents.searchable_text import SearchableText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,8 +28,8 @@ class _TextFinder:
 
     def __init__(self, read_text: str) -> None:
         self._read_text = read_text
-        self._as_written = SearchedText(read_text)
-        self._unescaped: SearchedText | None = None
+        self._as_written = SearchableText(read_text)
+        self._unescaped: SearchableText | None = None
         self._writers: list[Callable[[str], str]] = [str, _write_ascii_json, _write_json]
 
     def holds(self, text: str) -> bool:
@@ -43,7 +43,7 @@ class _TextFinder:
                 return True
             previous = written
         if self._unescaped is None:
-            self._unescaped = SearchedText(unescape(self._read_text))
+            self._unescaped = SearchableText(unescape(self._read_text))
         return self._unescaped.holds(unescape(text))
 
 

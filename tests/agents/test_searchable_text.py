@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval_metrics.agents import searched_text
-from retrieval_metrics.agents.searched_text import MAX_SCANS, SearchedText
+from retrieval_metrics.agents import searchable_text
+from retrieval_metrics.agents.searchable_text import MAX_SCANS, SearchableText
 
 # So few characters, one of them beyond the basic plane and one half of another, that texts repeat themselves.
 TEXTS = st.text("ab\U0001f600\ud83d", max_size=80)
@@ -32,29 +32,29 @@ class CountedText(str):
 @pytest.mark.parametrize("max_scans", [0, 2, MAX_SCANS])
 @given(TEXTS, st.lists(TEXTS, max_size=8), st.lists(st.tuples(st.integers(0, 80), st.integers(0, 80)), max_size=8))
 def test_a_text_is_held_exactly_if_it_stands_there(
-    max_scans: int, text: str, others: list[str], ends: list[tuple[int, int]]
+    max_scans: int, text: str, random_texts: list[str], ends: list[tuple[int, int]]
 ) -> None:
-    parts = [text[start:end] for start, end in ends]
+    passages = [text[start:end] for start, end in ends]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(searched_text, "MAX_SCANS", max_scans)
-        searched = SearchedText(text)
-        for other in [*others, *parts]:
-            assert searched.holds(other) == (other in text)
+        patch.setattr(searchable_text, "MAX_SCANS", max_scans)
+        searchable = SearchableText(text)
+        for needle in [*random_texts, *passages]:
+            assert searchable.holds(needle) == (needle in text)
 
 
 @pytest.mark.parametrize("beginning", ["absent ", "word " * 200], ids=["unlike the text", "a repetitive text"])
 def test_texts_that_are_not_there_are_soon_told_without_a_search(beginning: str) -> None:
     text = CountedText("word " * 1_000)
-    searched = SearchedText(text)
+    searchable = SearchableText(text)
 
-    assert not any(searched.holds(f"{beginning}{number}") for number in range(10 * MAX_SCANS))
+    assert not any(searchable.holds(f"{beginning}{number}") for number in range(10 * MAX_SCANS))
     assert text.n_searches <= 3 * MAX_SCANS
 
 
 def test_texts_in_reverse_order_are_soon_told_without_a_search() -> None:
     passages = [f"{number} bottles hang upon the wall, {number} bottles of ink" for number in range(10 * MAX_SCANS)]
     text = CountedText("\n".join(passages))
-    searched = SearchedText(text)
+    searchable = SearchableText(text)
 
-    assert all(searched.holds(passage) for passage in reversed(passages))
+    assert all(searchable.holds(passage) for passage in reversed(passages))
     assert text.n_searches <= 4 * MAX_SCANS

@@ -27,7 +27,7 @@ ENTRIES_PER_WINDOW = 2
 MULTIPLIER = 0x9E3779B97F4A7C15
 
 
-class SearchedText:
+class SearchableText:
     """A text in which many others are searched; it is fast if they stand there one after another.
 
     Once many searches have gone through the whole text in vain, an index of its windows bounds where a text can begin.
