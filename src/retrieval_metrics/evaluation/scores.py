@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, 
 
 import numpy as np
 
-from retrieval_metrics.evaluation.by_metric import ByMetric, ByQuery
+from retrieval_metrics.evaluation.by_metric import ByMetric, ReadOnly
 from retrieval_metrics.evaluation.counts import find_failed_queries, merge_counts
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -208,7 +208,7 @@ class Scores:
         values_by_metric: dict[str, dict[QueryId, float]] = {}
         for metric in self.metrics:
             values = self.column(metric).tolist()
-            values_by_metric[str(metric)] = ByQuery(zip(self.queries, values, strict=True))
+            values_by_metric[str(metric)] = ReadOnly(zip(self.queries, values, strict=True))
         return ByMetric(values_by_metric)
 
     @property
