@@ -67,13 +67,11 @@ DRAWS = 2_000
 
 # Tables of which a sample takes long, and by what the number of their samples is divided.
 SLOW = {
-    "difference": 4,
     "simultaneous": 8,
     "flattery": 16,
     "tuned": 16,
     "clusters": 4,
     "labels": 4,
-    "favours": 4,
     "needed": 20,
     "looks": 8,
 }

@@ -31,7 +31,7 @@ MAX_PRINTED_PAIRS = 2
 # A longer name of a difference, such as `new - old`, would make its column too wide.
 MAX_DIFFERENCE_NAME = 24
 
-MDE_MEANING = "MDE: minimum detectable effect, detected with 80% power if spread over the queries as observed"
+MDE_MEANING = "MDE: minimum detectable effect, detected with about 80% power if spread over the queries as observed"
 EFFECT_SIZE_MEANING = "d_z: effect size, the mean difference in standard deviations of the differences"
 
 # The quantiles of the time of a query that are printed, by their names in the header.
@@ -48,8 +48,8 @@ GLOSSARY = {
     "differences symmetric about 0); at most 0.05 is significant at 95%.",
     "d_z": "the effect size: the mean difference in standard deviations of the differences.",
     "W/T/L": "wins/ties/losses: the number of queries on which the first system is better, equal and worse.",
-    "MDE": "minimum detectable effect: a true difference of this size is detected with 80% power if it is spread over "
-    "the queries as observed. A - means that it is unknown: there are too few queries, or none differs.",
+    "MDE": "minimum detectable effect: a true difference of this size is detected with about 80% power if it is "
+    "spread over the queries as observed. A - means that it is unknown: there are too few queries, or none differs.",
 }
 
 
