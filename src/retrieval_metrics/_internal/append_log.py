@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -89,6 +90,21 @@ class AppendLog:
                 self._refuse_line(content, line, "the line was changed after it was written")
             entries.append(entry)
         return entries
+
+    def require_writable(self) -> None:
+        """Raise if nothing can be appended, before anything is done whose result would be lost; create no file.
+
+        Raises:
+            OSError: If the file, or the folder in which it would be created, is not writable.
+        """
+        if self.path.exists():
+            self.path.open("ab").close()
+            return
+        folder = self.path.absolute().parent
+        while not folder.exists():
+            folder = folder.parent
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.path))
 
     def append(self, entry: dict[str, Any]) -> None:
         """Append one entry as a whole; if that fails, append nothing."""
