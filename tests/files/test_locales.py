@@ -65,13 +65,13 @@ def test_a_locale_changes_nothing(tmp_path: Path) -> None:
     if localedef is None:
         pytest.skip("localedef is not installed")
     for name, charset in LOCALES.items():
-        made = subprocess.run(
+        compiled = subprocess.run(
             [localedef, "-i", name.partition(".")[0], "-f", charset, str(tmp_path / name)],
             capture_output=True,
             check=False,
         )
         if not (tmp_path / name).exists():
-            pytest.skip(f"localedef cannot make {name}: {made.stderr.decode()}")
+            pytest.skip(f"localedef cannot make {name}: {compiled.stderr.decode()}")
     work = tmp_path / "work"
     work.mkdir()
     done = subprocess.run(
