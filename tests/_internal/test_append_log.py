@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,20 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, torn: bytes) -> No
         file.write(torn)
     with pytest.warns(rm.RetrievalWarning, match="last line is incomplete"):
         assert log.read_entries() == [{"n": 1}]
-    with pytest.warns(rm.RetrievalWarning, match="last line is incomplete"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it was said already
         log.append({"n": 2})
     assert log.read_entries() == [{"n": 1}, {"n": 2}]
+
+
+def test_a_torn_last_line_that_nobody_has_read_is_said_when_it_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    AppendLog(path, "test").append({"n": 1})
+    with path.open("ab") as file:
+        file.write(b'{"n": 2')
+    with pytest.warns(rm.RetrievalWarning, match="last line is incomplete"):
+        AppendLog(path, "test").append({"n": 3})
+    assert AppendLog(path, "test").read_entries() == [{"n": 1}, {"n": 3}]
 
 
 def test_every_place_at_which_the_first_entry_can_tear(tmp_path: Path) -> None:

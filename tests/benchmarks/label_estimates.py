@@ -64,7 +64,9 @@ class Judge(NamedTuple):
         up = np.where(random.random(truth.shape) < self.lenient, 1, -1)
         read = truth + up * (random.random(truth.shape) < self.error)
         read = np.where((read < 0) | (read > 3), truth - up, read)  # off the scale: the other neighbour
-        return np.minimum(read + (favoured & (random.random(truth.shape) < self.favours)), 3)
+        read = read + (favoured & (random.random(truth.shape) < self.favours))
+        grades: Grades = np.minimum(read, 3)
+        return grades
 
 
 JUDGES = {

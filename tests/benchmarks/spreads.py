@@ -19,6 +19,7 @@ import re
 from collections import Counter, defaultdict
 from math import log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,12 +56,13 @@ def fuse(*runs: dict[str, dict[str, float]]) -> dict[str, list[str]]:
 def cranfield() -> list[rm.Evaluation]:
     folder = DATA / "cranfield"
     qrels = rm.read_qrels(folder / "qrels.graded.trec")
-    runs = {}
+    runs: dict[str, dict[Any, dict[Any, float]]] = {}
     for name in ("bm25", "tfidf_nosat", "minilm_int8"):
         run = rm.read_run(folder / f"run.{name}.trec")
         runs[name] = {query: dict(ranked) for query, ranked in run.items()}
     fusions = [fuse(runs["bm25"], runs["minilm_int8"]), fuse(runs["tfidf_nosat"], runs["minilm_int8"])]
-    return [rm.evaluate(qrels, run, METRICS) for run in [*runs.values(), *fusions]]
+    all_runs: list[dict[str, Any]] = [*runs.values(), *fusions]
+    return [rm.evaluate(qrels, run, METRICS) for run in all_runs]
 
 
 def chunks(size: int) -> list[rm.Retrieved]:
@@ -75,7 +77,7 @@ def chunks(size: int) -> list[rm.Retrieved]:
 
 def bm25(pieces: list[rm.Retrieved], questions: dict[str, str]) -> dict[str, list[rm.Retrieved]]:
     words_of_pieces = [re.findall(r"\w+", (piece.text or "").lower()) for piece in pieces]
-    mean_length = np.mean([len(words) for words in words_of_pieces])
+    mean_length = float(np.mean([len(words) for words in words_of_pieces]))
     postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for index, words in enumerate(words_of_pieces):
         for word, count in Counter(words).items():

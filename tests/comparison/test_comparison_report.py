@@ -50,6 +50,22 @@ def test_every_number_in_place_of_a_long_name_is_in_the_key(tmp_path: Path) -> N
     assert set(re.findall(r">(#\d+)<", text)) <= set(re.findall(r">(#\d+): the retriever", text))
 
 
+def test_of_very_many_systems_the_pairs_and_queries_of_the_drawn_are_there(tmp_path: Path) -> None:
+    qrels = {f"q{number}": {"d": 1} for number in range(6)}
+    runs = {f"s{rank:02}": dict.fromkeys(qrels, (*"abcefghijklmnopqrstuvwxyz"[:rank], "d")) for rank in range(26)}
+    comparison = rm.compare(qrels, {name: runs[name] for name in sorted(runs, reverse=True)}, "mrr", baseline=None)
+    comparison.report(tmp_path / "report.html")
+    text, _ = read(tmp_path / "report.html")
+    assert data_of(text)["systems"] == [f"s{rank:02}" for rank in range(11, -1, -1)]
+    assert "65 other pairs" in text
+    assert "Only 12 of 26 systems" in text
+    assert "all 325 pairs" in text
+    assert all(f">{name}<" in text for name in runs)  # the ranking has all
+    # What a pair that is not shown would need is not computed either.
+    hidden = comparison.difference("mrr", "s20", "s25")
+    assert "_default_mde" not in vars(hidden)
+
+
 def test_degenerate_results_can_be_drawn(tmp_path: Path) -> None:
     qrels: dict[str, Any] = {"q": ["d"], "none": {"d": 0}}
     run = {"q": ["d"], "none": ["d"]}

@@ -59,3 +59,9 @@ def test_differences_are_printed_in_a_table_per_pair() -> None:
         assert list(table.header[-2:]) == ["d_z", "MDE"]
     short = comparison.differences.by_pair["b", "a"].table()
     assert short.header[-1] == "W/T/L"
+
+
+def test_the_values_of_a_difference_cannot_be_changed() -> None:
+    difference = rm.compare(*drawn(10, 2, "ab"), "mrr").differences.leading
+    with pytest.raises(ValueError, match="read-only"):
+        difference.values[0] = 1.0

@@ -44,3 +44,14 @@ def test_with_ties_a_ranking_agrees_with_itself_and_shares_are_means_over_orders
     list_ = ["a", "b", "c"]
     expected = 0.1 * sqrt(0.5) + 0.9  # (1 - p) / p * p^1 = 1 - p for the first depth, the rest is agreement
     assert rank_biased_overlap(as_distinct(tied), as_distinct(list_)) == pytest.approx(expected, abs=1e-14)
+
+
+def test_no_tie_lets_an_extrapolated_overlap_exceed_1() -> None:
+    chance = random.Random(9)
+    single = as_distinct({"a": 1.0})
+    # Extrapolated, the second ranking would agree with more than all of the tie: 1.05 in place of 1.
+    assert rank_biased_overlap(single, as_distinct({"a": 2.0, **dict.fromkeys("bcde", 1.0)})) == 1.0
+    for _ in range(300):
+        short = as_distinct({document: float(chance.randint(1, 2)) for document in "abc"[: chance.randint(1, 3)]})
+        long = as_distinct({document: float(chance.randint(1, 2)) for document in "abcdefghi"[: chance.randint(4, 9)]})
+        assert 0 <= rank_biased_overlap(short, long, 0.5) <= 1

@@ -65,3 +65,13 @@ def test_the_values_of_queries_cannot_be_changed() -> None:
     with pytest.raises(TypeError, match="cannot be changed"):
         evaluation.per_query["mrr"]["q"] = 9.0
     assert pickle.loads(pickle.dumps(evaluation)).per_query["mrr"] == {"q": 1.0}
+
+
+@pytest.mark.parametrize("name", ["means", "intervals"])
+def test_the_results_of_systems_cannot_be_changed(name: str) -> None:
+    comparison = rm.compare({"q": ["d"]}, {"a": {"q": ["d"]}, "b": {"q": ["x", "d"]}}, "mrr")
+    results = getattr(comparison, name)["mrr"]
+    before = dict(results)
+    with pytest.raises(TypeError, match="cannot be changed"):
+        results["a"] = 0.0
+    assert getattr(pickle.loads(pickle.dumps(comparison)), name)["mrr"] == before

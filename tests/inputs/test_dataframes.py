@@ -1,9 +1,12 @@
 """Frames of every library are read into columns of whole queries, and wrong rows are named."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import retrieval_metrics as rm
@@ -100,3 +103,27 @@ def test_groups_in_columns(source: Source) -> None:
     assert [qrels.judgments(index) for index in (0, 1)] == [[{"a": 1.0, "b": 2.0}, {"a": 1.0}], [{"c": 1.0}]]
     with pytest.raises(ValueError, match="document 'a' appears twice in group '1' of query 'q'"):
         rm.read_qrels(source({**columns, "group": ["1", "1", "1", "1"]}))
+
+
+@pytest.mark.parametrize(
+    "make_frame",
+    [dict, lambda columns: pd.DataFrame(columns, copy=False), pl.DataFrame],
+    ids=["dict", "pandas", "polars"],
+)
+def test_a_change_of_an_array_behind_a_table_changes_nothing_that_was_read_of_it(
+    make_frame: Callable[[dict[str, Any]], Any], tmp_path: Path
+) -> None:
+    query = np.array([1, 1, 2, 2])
+    document = np.array([7, 8, 7, 8])
+    score = np.array([2.0, 1.0, 2.0, 1.0])
+    grade = np.array([1.0, 0.0, 1.0, 0.0])
+    run = rm.Run.from_frame(make_frame({"query": query, "document": document, "score": score}))
+    qrels = rm.Qrels.from_frame(make_frame({"query": query, "document": document, "grade": grade}))
+    evaluation = rm.evaluate(qrels, run, "mrr")
+    document[:] = 9
+    score[:] = score[::-1].copy()
+    grade[:] = 0
+    assert run[1] == {7: 2.0, 8: 1.0}
+    assert rm.evaluate(qrels, run, "mrr").means["mrr"] == 1.0
+    evaluation.save(tmp_path / "evaluation.json")
+    assert rm.load(tmp_path / "evaluation.json") == evaluation

@@ -51,3 +51,8 @@ def test_a_streamed_run_notices_other_scores_and_a_file_in_its_place(tmp_path: P
     rewritten_beside.replace(path)
     with pytest.raises(ValueError, match="has changed"):
         rm.evaluate({"q1": ["d53"]}, run, "mrr")
+
+
+def test_rankings_in_place_of_columns_are_refused_with_what_takes_them() -> None:
+    with pytest.raises(TypeError, match=r"got 'q1' \(str\).*evaluate or compare.*Run\.from_frame"):
+        rm.Run({"q1": ["d1"]})  # type: ignore[dict-item]  # what is refused

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -52,6 +53,7 @@ class AppendLog:
         self.path = Path(path)
         self.kind = kind
         self._mode = 0o600 if is_private else 0o666
+        self._torn_line: bytes | None = None
         if self.path.suffix in COMPRESSED_SUFFIXES:
             raise ValueError(
                 f"{self.path} cannot be compressed, because it is appended to; name it {self.path.with_suffix('')}"
@@ -88,6 +90,21 @@ class AppendLog:
                 self._refuse_line(content, line, "the line was changed after it was written")
             entries.append(entry)
         return entries
+
+    def require_writable(self) -> None:
+        """Raise if nothing can be appended, before anything is done whose result would be lost; create no file.
+
+        Raises:
+            OSError: If the file, or the folder in which it would be created, is not writable.
+        """
+        if self.path.exists():
+            self.path.open("ab").close()
+            return
+        folder = self.path.absolute().parent
+        while not folder.exists():
+            folder = folder.parent
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.path))
 
     def append(self, entry: dict[str, Any]) -> None:
         """Append one entry as a whole; if that fails, append nothing."""
@@ -167,6 +184,10 @@ class AppendLog:
         return b""
 
     def _warn_of_torn_line(self, line: bytes) -> None:
+        """Warn once of a line, which is met when the log is read and again when the next entry replaces it."""
+        if line == self._torn_line:
+            return
+        self._torn_line = line
         warn(
             f"{self.path}: the last line is incomplete, as after a crash, and is dropped: "
             f"{line[:80].decode(errors='replace')!r}",

@@ -182,7 +182,8 @@ class Comparison(ComparisonRecord, Printed):
 
         The file is self-contained and fetches nothing. The queries can be sorted, filtered, searched and opened;
         without JavaScript they are listed. Of more than 1,000 queries, the 100 that moved most are there with
-        their results, the others with their values and what they miss.
+        their results, the others with their values and what they miss. Of more than 25 systems, the ranking and the
+        means have all, the pairs and queries only those that are drawn.
 
         Args:
             path: The file to write.

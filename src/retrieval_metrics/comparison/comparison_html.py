@@ -27,8 +27,12 @@ def comparison_html(comparison: ComparisonRecord) -> str:
     """Return the sentences, the ranking, the folded differences, and the worst queries of the two best systems."""
     conclusions = comparison.conclusions
     ranking = comparison.ranking
-    sentences = conclusions.sentences
-    if len(sentences) > MAX_SENTENCES_SHOWN:
+    sentences: list[str] = []
+    # Every pair has a sentence, so those of many pairs need not be written to be counted.
+    has_many_pairs = len(comparison.pairs) > MAX_SENTENCES_SHOWN
+    if not has_many_pairs:
+        sentences = conclusions.sentences
+    if has_many_pairs or len(sentences) > MAX_SENTENCES_SHOWN:
         sentences = [*conclusions.caveats, *ranking.sentences, *conclusions.selection_bias_notes]
     list_items = "".join(f"<li>{escape(sentence.strip())}</li>" for sentence in sentences)
     tables = [means_table(comparison)]

@@ -11,7 +11,7 @@ from retrieval_metrics.comparison.conclusions import conclude
 from retrieval_metrics.comparison.pair_selection import require_one_pair
 from retrieval_metrics.comparison.selection_bias import MetricOfSystems, estimate_selection_bias
 from retrieval_metrics.comparison.system_ranking import rank_systems
-from retrieval_metrics.evaluation.by_metric import ByMetric
+from retrieval_metrics.evaluation.by_metric import ByMetric, ReadOnly
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.summary import mean_interval_of_sums, sum_clustered_values
 from retrieval_metrics.evaluation.unequal_depth import describe_unequal_depth
@@ -106,9 +106,9 @@ class ComparisonRecord:
     @cached_property
     def means(self) -> ByMetric[dict[str, float]]:
         """The mean of each metric for each system, over the queries for which it is defined in all systems."""
-        means = {}
+        means: dict[str, dict[str, float]] = {}
         for metric_name, sums_by_system in self._sums.items():
-            means[metric_name] = {system: sums.mean for system, sums in sums_by_system.items()}
+            means[metric_name] = ReadOnly({system: sums.mean for system, sums in sums_by_system.items()})
         return ByMetric(means)
 
     @cached_property
@@ -119,11 +119,12 @@ class ComparisonRecord:
             name = str(metric)
             shared = self._shared[name]
             labels = self.paired_values.shared_labels(shared.rows)
-            intervals[name] = {}
+            interval_by_system: dict[str, Interval] = {}
             for (system, scores), column in zip(self.scores.items(), shared.values.T, strict=True):
                 # Clustered queries are not independent, so the interval needs the sums of their clusters.
                 sums = self._sums[name][system] if labels is None else sum_clustered_values(column, labels)
-                intervals[name][system] = mean_interval_of_sums(scores, metric, sums, self.level)
+                interval_by_system[system] = mean_interval_of_sums(scores, metric, sums, self.level)
+            intervals[name] = ReadOnly(interval_by_system)
         return ByMetric(intervals)
 
     @cached_property

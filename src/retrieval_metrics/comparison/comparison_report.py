@@ -19,6 +19,7 @@ from retrieval_metrics.comparison.comparison_tables import (
     method_notes,
     retrieval_tables,
 )
+from retrieval_metrics.comparison.comparison_wording import format_shown_pairs
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
 from retrieval_metrics.comparison.system_ranking import choose_main_pair, systems_in_order
 from retrieval_metrics.evaluation.about_section import format_about_section
@@ -36,13 +37,16 @@ from retrieval_metrics.reports.name_key import NameKey
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from os import PathLike
 
     from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.evaluation.query_report import ReportOptions
     from retrieval_metrics.metrics.base.metric import Metric
 
+
+# Of more systems the page shows the pairs and queries of those that are drawn: pairs grow with the square.
+MAX_SHOWN_SYSTEMS = 25
 
 # The largest number of sentences that are shown; if there are more, they are folded and the ranking comes first.
 MAX_SENTENCES = 8
@@ -55,31 +59,47 @@ def comparison_report(
     main = choose_leading_metric(comparison.metrics)
     pair = choose_main_pair(comparison, main)
     title = title or _title(comparison)
+    shown = _select_shown_systems(comparison, main, pair)
     # The page has one key, so that a name has the same number in every chart.
     key = NameKey(comparison.systems)
     knows_runs = all(scores.origin is not None for scores in comparison.scores.values())
     if not knows_runs:
-        parts = _sections_without_queries(comparison, main, pair, key, options.queries)
+        parts = _sections_without_queries(comparison, main, pair, shown, key, options.queries)
         page.write(path, title, [*parts, *format_about_section(comparison.scores, GLOSSARY, None)])
         return
-    data = QueryData(comparison.scores, comparison.metrics, main, pair, options)
+    shown_scores = {system: comparison.scores[system] for system in shown}
+    data = QueryData(shown_scores, comparison.metrics, main, pair, options)
     outcomes = page.section(f"Failures: {main}", page.table(key(outcomes_table(data))))
-    values = page.table(key(values_table(comparison.scores, main)))
-    answer, *other_sections = _sections_without_queries(comparison, main, pair, key, options.queries)
+    values = page.table(key(values_table(shown_scores, main)))
+    answer, *other_sections = _sections_without_queries(comparison, main, pair, shown, key, options.queries)
     page_data = data.page_data()
     parts = [
         answer,
         outcomes,
         *other_sections,
-        page.folded(f"{main} by query and over the cutoff", values, cutoff_chart(comparison.scores, main)),
+        page.folded(f"{main} by query and over the cutoff", values, cutoff_chart(shown_scores, main)),
         queries_section(data, page_data.values),
         *format_about_section(comparison.scores, GLOSSARY, page_data.text_length),
     ]
     page.write(path, title, parts, page_data.values)
 
 
+def _select_shown_systems(comparison: ComparisonRecord, main: Metric, pair: tuple[str, str]) -> list[str]:
+    """Return the systems whose pairs and queries are shown: all, or of very many those drawn and the main pair."""
+    systems = list(comparison.systems)
+    if len(systems) <= MAX_SHOWN_SYSTEMS:
+        return systems
+    shown = {*select_drawn_systems(comparison, systems_in_order(comparison, main)), *pair}
+    return [system for system in systems if system in shown]
+
+
 def _sections_without_queries(
-    comparison: ComparisonRecord, main: Metric, pair: tuple[str, str], key: NameKey, query_texts: Mapping[Any, str]
+    comparison: ComparisonRecord,
+    main: Metric,
+    pair: tuple[str, str],
+    shown: Sequence[str],
+    key: NameKey,
+    query_texts: Mapping[Any, str],
 ) -> list[str]:
     """Return the sections that show no single queries: the answer, the ranking, the means and the differences.
 
@@ -97,19 +117,18 @@ def _sections_without_queries(
     if times:
         # The times stand in their own table.
         ranking = replace(ranking, seconds={})
-    differences = [
-        pair_differences.table(whole=True, texts=query_texts)
-        for pair_differences in comparison.differences.by_pair.values()
-    ]
     parts = [
         answer,
         page.section("Ranking", *map(page.table, ranking.tables), *unjudged),
         svg_charts.arrange_charts(*means),
-        page.section("Statistical details", *_difference_tables(differences, comparison.pairs.index(pair))),
+        page.section("Statistical details", *_difference_tables(comparison, pair, shown, query_texts)),
     ]
-    sentences = comparison.conclusions.sentences
-    if len(sentences) > MAX_SENTENCES:
-        parts.append(page.folded("All pairs", page.sentences(sentences)))
+    if len(shown) < len(comparison.systems):
+        parts.append(page.paragraph(format_shown_pairs(comparison, shown)))
+    else:
+        sentences = comparison.conclusions.sentences
+        if len(sentences) > MAX_SENTENCES:
+            parts.append(page.folded("All pairs", page.sentences(sentences)))
     parts.append(page.folded("All means with their CIs", page.table(means_table(comparison))))
     notes = [*method_notes(comparison), *design_effect_notes(comparison)]
     parts.append(page.table(Table((), (), notes)))
@@ -119,8 +138,12 @@ def _sections_without_queries(
 
 def _answer(comparison: ComparisonRecord, main: Metric, main_means: str, key: NameKey) -> str:
     """Return which system is better in words, beside the charts; the charts come first if there are many sentences."""
-    sentences = comparison.conclusions.sentences
-    has_few_sentences = len(sentences) <= MAX_SENTENCES
+    sentences: list[str] = []
+    # Every pair has a sentence, so those of many pairs need not be written to be counted.
+    has_few_sentences = len(comparison.pairs) <= MAX_SENTENCES
+    if has_few_sentences:
+        sentences = comparison.conclusions.sentences
+        has_few_sentences = len(sentences) <= MAX_SENTENCES
     if not has_few_sentences:
         sentences = [*comparison.conclusions.caveats, *comparison.ranking.sentences]
     words = page.sentences(key(sentences))
@@ -141,13 +164,18 @@ def _title(comparison: ComparisonRecord) -> str:
     return f"Comparison of {len(names):,} systems"
 
 
-def _difference_tables(tables: Sequence[Table], shown_index: int) -> list[str]:
-    """Return the differences of the main pair, and the folded differences of all others."""
+def _difference_tables(
+    comparison: ComparisonRecord, pair: tuple[str, str], shown: Collection[str], query_texts: Mapping[Any, str]
+) -> list[str]:
+    """Return the differences of the main pair, and the folded differences of all other pairs of the shown systems."""
+    differences_by_pair = comparison.differences.by_pair
+    shown_systems = frozenset(shown)
     folded = []
-    for index, table in enumerate(tables):
-        if index != shown_index:
+    for other_pair, differences in differences_by_pair.items():
+        if other_pair != pair and shown_systems.issuperset(other_pair):
+            table = differences.table(whole=True, texts=query_texts)
             folded.append(page.folded(table.title, page.table(table._replace(title=""))))
-    parts = [page.table(tables[shown_index])]
+    parts = [page.table(differences_by_pair[pair].table(whole=True, texts=query_texts))]
     if folded:
         parts.append(page.folded(numbers.format_count(len(folded), "other pair"), *folded))
     return parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isnan
+from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from retrieval_metrics.comparison.comparison_record import ComparisonRecord
+    from retrieval_metrics.comparison.conclusions import Conclusions
     from retrieval_metrics.comparison.difference_bounds import UnjudgedBounds
     from retrieval_metrics.inputs.items import QueryTexts
 
@@ -30,7 +31,7 @@ MAX_PRINTED_PAIRS = 2
 # A longer name of a difference, such as `new - old`, would make its column too wide.
 MAX_DIFFERENCE_NAME = 24
 
-MDE_MEANING = "MDE: minimum detectable effect, detected with 80% power if spread over the queries as observed"
+MDE_MEANING = "MDE: minimum detectable effect, detected with about 80% power if spread over the queries as observed"
 EFFECT_SIZE_MEANING = "d_z: effect size, the mean difference in standard deviations of the differences"
 
 # The quantiles of the time of a query that are printed, by their names in the header.
@@ -47,8 +48,8 @@ GLOSSARY = {
     "differences symmetric about 0); at most 0.05 is significant at 95%.",
     "d_z": "the effect size: the mean difference in standard deviations of the differences.",
     "W/T/L": "wins/ties/losses: the number of queries on which the first system is better, equal and worse.",
-    "MDE": "minimum detectable effect: a true difference of this size is detected with 80% power if it is spread over "
-    "the queries as observed. A - means that it is unknown: there are too few queries, or none differs.",
+    "MDE": "minimum detectable effect: a true difference of this size is detected with about 80% power if it is "
+    "spread over the queries as observed. A - means that it is unknown: there are too few queries, or none differs.",
 }
 
 
@@ -212,7 +213,7 @@ def method_notes(comparison: ComparisonRecord, *, has_conclusions: bool = True) 
     test = [_format_test(comparison)]
     if comparison.margin is not None:
         test.append(_format_margin_level(comparison, has_conclusions=has_conclusions))
-    if any("; MDE " in sentence for sentence in comparison.conclusions.sentences):
+    if _name_an_mde(comparison.conclusions):
         test.append(MDE_MEANING)
     test += _missing_interval_notes(comparison)
     notes = ["; ".join(test)]
@@ -220,6 +221,15 @@ def method_notes(comparison: ComparisonRecord, *, has_conclusions: bool = True) 
     notes += _cluster_notes(comparison)
     notes += _left_out_notes(comparison)
     return notes
+
+
+def _name_an_mde(conclusions: Conclusions) -> bool:
+    """Return whether a sentence names a minimum detectable effect, without computing that of every pair."""
+    for conclusion in conclusions:
+        is_undecided = conclusion.kind == "not_significant" and not conclusion.has_too_few_units
+        if is_undecided and isfinite(conclusion.details.mde().spread):
+            return True
+    return False
 
 
 def _format_test(comparison: ComparisonRecord) -> str:

@@ -10,7 +10,7 @@ from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.display_text import quote_query_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.comparison.difference import Difference
@@ -35,6 +35,15 @@ def largest_changes_note(difference: Difference, texts: Mapping[Any, str]) -> st
     if not changes:
         return ""
     return f"largest changes in {difference.metric}: {', '.join(changes)}"
+
+
+def format_shown_pairs(comparison: ComparisonRecord, shown_systems: Collection[str]) -> str:
+    """Return of which systems a report shows the pairs and the queries, and where the others are."""
+    n_pairs = numbers.format_count(len(comparison.pairs), "pair")
+    return (
+        f"Only {len(shown_systems)} of {len(comparison.systems):,} systems, the best and the baseline if there is one; "
+        f"print(comparison.conclusions) lists all {n_pairs}."
+    )
 
 
 def selection_bias_notes(biases: Sequence[SelectionBias]) -> list[str]:

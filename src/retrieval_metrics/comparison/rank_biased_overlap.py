@@ -22,7 +22,8 @@ def rank_biased_overlap(first: DistinctRanking, second: DistinctRanking, p: floa
     """Return the rank-biased overlap, extrapolated beyond the shorter ranking and beyond both.
 
     With ties, agreement at depth d is the cosine of the shares of the documents in the first d, so a ranking agrees
-    with itself (Webber, Moffat, Zobel 2010, equation 32; Corsi, Urbano 2024, the variant b).
+    with itself (Webber, Moffat, Zobel 2010, equation 32; Corsi, Urbano 2024, the variant b). Extrapolated agreement is
+    at most 1.
 
     Example:
         >>> from retrieval_metrics.comparison.distinct_ranking import DistinctRanking
@@ -44,8 +45,9 @@ def rank_biased_overlap(first: DistinctRanking, second: DistinctRanking, p: floa
     products.short[n_short:] = depth[n_short:]  # what was not retrieved has no ties
     last_agreement = products.common[n_short - 1] / np.sqrt(products.short[n_short - 1] * products.long[n_short - 1])
     products.common[n_short:] += last_agreement * (depth[n_short:] - n_short)
-    agreement = products.common / np.sqrt(products.short * products.long)
-    return float((1 - p) / p * (agreement * p**depth).sum() + agreement[-1] * p**n_long)
+    # Documents that were not retrieved count as untied, so beside ties of the longer ranking they can exceed agreement.
+    agreement = np.minimum(products.common / np.sqrt(products.short * products.long), 1.0)
+    return min(1.0, float((1 - p) / p * (agreement * p**depth).sum() + agreement[-1] * p**n_long))
 
 
 @dataclass(frozen=True, slots=True)

@@ -442,9 +442,9 @@ def systems_in_order(comparison: ComparisonRecord, metric: Metric) -> list[str]:
 
 def choose_main_pair(comparison: ComparisonRecord, metric: Metric) -> tuple[str, str]:
     """Return the pair to show first: the best systems in a metric that differ, or the best beside the baseline."""
-    order = systems_in_order(comparison, metric)
+    position_by_system = {system: position for position, system in enumerate(systems_in_order(comparison, metric))}
     differing = []
-    for pair in comparison.pairs:
-        if not comparison.difference(metric, *pair).identical:
-            differing.append(pair)
-    return min(differing or comparison.pairs, key=lambda pair: sorted(map(order.index, pair)))
+    for difference in comparison.differences:
+        if difference.metric == str(metric) and not difference.identical:
+            differing.append(difference.pair)
+    return min(differing or comparison.pairs, key=lambda pair: sorted(map(position_by_system.__getitem__, pair)))

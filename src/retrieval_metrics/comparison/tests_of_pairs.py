@@ -174,7 +174,9 @@ def _subtract(values: FloatArray, hypothesis: _Hypothesis) -> FloatArray:
 
 def _sample(differences: FloatArray, aligned: PairedValues) -> _Sample:
     rows = np.flatnonzero(~np.isnan(differences))
-    return _Sample(rows, differences[rows], aligned.shared_labels(rows))
+    values = differences[rows]
+    values.setflags(write=False)  # no conclusion would follow a change
+    return _Sample(rows, values, aligned.shared_labels(rows))
 
 
 def _gain_units(sample: _Sample, hypothesis: _Hypothesis) -> Units:

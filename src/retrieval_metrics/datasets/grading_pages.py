@@ -8,6 +8,7 @@ import re
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from retrieval_metrics._internal.append_log import FORMAT, VERSION
 from retrieval_metrics._internal.validation import integer
@@ -145,9 +146,11 @@ def _check_people(people: Iterable[str]) -> list[str]:
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"people must be names, got {name!r} ({type(name).__name__})")
-    if not names or not all(names) or len(set(map(str.casefold, names))) < len(names):
-        # Each name becomes a file, and on many disks Ada and ada are one.
+    # Each name becomes a file, and on many disks Ada and ada are one, and so are two Unicode forms of a name.
+    file_names = {normalize("NFC", name).casefold() for name in names}
+    if not names or not all(names) or len(file_names) < len(names):
         raise ValueError(
-            f"people must be different names, got {names}; upper and lower case are one file on some disks"
+            f"people must be different names, got {names}; upper and lower case, or two Unicode forms, are one file on "
+            "some disks"
         )
     return names

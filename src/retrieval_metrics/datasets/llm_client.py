@@ -186,6 +186,7 @@ class LlmClient:
             if cached_reply is not None:
                 self.calls.cached += 1
                 return _parse_or_error(parse, cached_reply), cached_reply
+            self._cache.require_writable()
             reply = await self._call(prompt, options)
             parsed = _parse_or_error(parse, reply)
             if isinstance(parsed, BadReplyError):

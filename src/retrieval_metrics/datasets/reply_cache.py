@@ -21,6 +21,7 @@ class ReplyCache:
     def __init__(self, path: str | PathLike[str] | None) -> None:
         """Read the replies of a file; None keeps them in memory only."""
         self._log = None if path is None else AppendLog(path, CACHE_FILE_KIND, is_private=True)
+        self._is_writable = False
         self._reply_by_prompt: dict[str, str] = {}
         if self._log is None:
             return
@@ -32,6 +33,12 @@ class ReplyCache:
             if not isinstance(prompt_fingerprint, str) or not isinstance(reply, str):
                 raise ValueError(f"{path}, line {line}, holds no reply: {entry!r}")
             self._reply_by_prompt[prompt_fingerprint] = reply
+
+    def require_writable(self) -> None:
+        """Raise OSError if no reply could be stored; the file is looked at once."""
+        if self._log is not None and not self._is_writable:
+            self._log.require_writable()
+            self._is_writable = True
 
     def get(self, model: str | None, prompt: str) -> str | None:
         """Return the reply to a prompt, or None if there is none yet."""

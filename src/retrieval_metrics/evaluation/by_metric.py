@@ -15,8 +15,8 @@ T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")
 
 
-class ByQuery(dict[Any, float]):
-    """A read-only dict of values by query, because means and conclusions would not follow a change."""
+class ReadOnly(dict[Any, T]):
+    """A read-only dict of results by query or system, because nothing else would follow a change."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("results cannot be changed; dict(results) returns a copy that can")

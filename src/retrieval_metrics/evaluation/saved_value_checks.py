@@ -12,7 +12,7 @@ from retrieval_metrics.matching.judge import call_numbers, judge
 from retrieval_metrics.metrics.base.score import score
 
 if TYPE_CHECKING:
-    from retrieval_metrics._internal.plain_types import FloatArray, IntArray
+    from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.scores import Origin, Scores
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.metric import Metric
@@ -74,6 +74,10 @@ def _judge_again(scores: Scores, origin: Origin, rows: IntArray) -> JudgedRun:
             run[query] = origin.run[query]
     numbers_by_query = call_numbers(origin.run)
     calls = {query: numbers_by_query[query] for query in run.keys() & numbers_by_query.keys()}
-    run_again = RetrievedRun(run, calls=calls) if calls else run
+    # A query whose retriever failed has no value in some metrics.
+    errors: dict[QueryId, Exception] = {}
+    if isinstance(origin.run, RetrievedRun):
+        errors = {query: origin.run.errors[query] for query in judgments.keys() & origin.run.errors.keys()}
+    run_again = RetrievedRun(run, errors, calls=calls) if calls or errors else run
     qrels = Qrels.unchecked(judgments).with_largest_grade(all_qrels.largest_grade)
     return judge(qrels, run_again, origin.match, scores.rules.order)

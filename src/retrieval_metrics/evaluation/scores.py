@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, 
 import numpy as np
 
 from retrieval_metrics._internal.validation import UnknownKeyError
-from retrieval_metrics.evaluation.by_metric import ByMetric, ByQuery
+from retrieval_metrics.evaluation.by_metric import ByMetric, ReadOnly
 from retrieval_metrics.evaluation.counts import find_failed_queries, merge_counts
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -209,7 +209,7 @@ class Scores:
         values_by_metric: dict[str, dict[QueryId, float]] = {}
         for metric in self.metrics:
             values = self.column(metric).tolist()
-            values_by_metric[str(metric)] = ByQuery(zip(self.queries, values, strict=True))
+            values_by_metric[str(metric)] = ReadOnly(zip(self.queries, values, strict=True))
         return ByMetric(values_by_metric)
 
     @property

@@ -10,7 +10,7 @@ from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.inputs.allowances import parse_allowances
 from retrieval_metrics.inputs.batch import drop_repeated_rows, find_first_duplicate, group_rows
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, find_columns
-from retrieval_metrics.inputs.frame_columns import column_names, select_columns
+from retrieval_metrics.inputs.frame_columns import column_names, copy_numbers, select_columns
 from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE, describe_repeated_judgment
 from retrieval_metrics.inputs.id_checks import CONTROL_CHARACTERS, holds_a_list
 from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS, warn_about_score_direction
@@ -42,6 +42,7 @@ class LongTable:
         line: Names the line of a row in errors; None names the number of the row.
         allow: `"blanks"`, `"repeated"`, or both, as in `Run.from_frame`.
         names: The names of the columns, if they differ from those in the table.
+        is_kept: Whether what is read outlives the call, so that it must not share memory with the table.
 
     Raises:
         TypeError: If it is not a table.
@@ -59,6 +60,7 @@ class LongTable:
         *,
         allow: str | Collection[str] = (),
         names: Iterable[str] | None = None,
+        is_kept: bool = False,
     ) -> None:
         import_optional("polars", "reading a DataFrame")
         self.source = source
@@ -68,6 +70,8 @@ class LongTable:
             names = column_names(frame)
         self.roles = find_columns(names, roles, columns, source, self.allow)
         self.frame = select_columns(frame, list(dict.fromkeys(self.roles.values())), source)
+        if is_kept:
+            self.frame = copy_numbers(self.frame)
 
     def rankings(self) -> Batch:
         """Return the rankings in a table with one row per retrieved document."""

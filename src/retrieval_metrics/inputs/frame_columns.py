@@ -86,6 +86,20 @@ def select_columns(frame: Any, names: list[str], source: str) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
+def copy_numbers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a DataFrame whose numbers nobody else can change: those of numpy, and of frames made of it, are shared."""
+    import polars as pl
+
+    columns = []
+    for column in frame.get_columns():
+        if column.dtype.is_numeric():
+            # Reversing writes new memory; a clone shares it.
+            columns.append(column.reverse().reverse())
+        else:
+            columns.append(column)
+    return pl.DataFrame(columns)
+
+
 def _first_of_name(column: Any) -> Any:
     """Return a column of pandas; of several with the same name, the first."""
     is_frame = getattr(column, "ndim", 1) == 2 and hasattr(column, "iloc")  # pandas returns all columns of a name

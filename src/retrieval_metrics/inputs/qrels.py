@@ -203,7 +203,7 @@ class Qrels:
         """
         from retrieval_metrics.inputs.dataframes import LongTable
 
-        return cls.from_table(LongTable(frame, JUDGMENT_ROLES, columns, allow=allow).judgments())
+        return cls.from_table(LongTable(frame, JUDGMENT_ROLES, columns, allow=allow, is_kept=True).judgments())
 
     @classmethod
     def from_table(cls, judgments: Batch | QrelsMapping) -> Qrels:

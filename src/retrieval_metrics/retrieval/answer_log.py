@@ -52,6 +52,10 @@ class AnswerLog:
         """Set the path; the first answer creates the file."""
         self._log = AppendLog(path, RUN_LOG_KIND, is_private=True)
 
+    def require_writable(self) -> None:
+        """Raise OSError if no answer could be stored."""
+        self._log.require_writable()
+
     def read_answers(self, texts: Mapping[Any, str]) -> dict[Any, StoredAnswer]:
         """Return the answer to each answered query, except those whose text has changed."""
         answers: dict[Any, StoredAnswer] = {}

@@ -200,7 +200,10 @@ class RetrievalTask:
         self._log = None if resume is None else AnswerLog(resume)
         if self._log is not None:
             self._take_stored(self._log.read_answers(self.texts))
-        self._waiting = iter([(query, text) for query, text in self.texts.items() if query not in self._rankings])
+        waiting = [(query, text) for query, text in self.texts.items() if query not in self._rankings]
+        if self._log is not None and waiting:
+            self._log.require_writable()
+        self._waiting = iter(waiting)
 
     def _take_stored(self, stored: Mapping[Any, StoredAnswer]) -> None:
         """Take the answers from an earlier run, and check them like new ones."""

@@ -3,7 +3,7 @@
 import math
 import operator
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -231,8 +231,27 @@ def test_queries_that_the_judgments_do_not_know_are_told_once() -> None:
     rows = [{"user_input": query, "retrieved_context_ids": ["d"]} for query in "abc"]
     with pytest.warns(rm.RetrievalWarning, match="has no user_input 'b', and 1 more") as warned:
         evaluation = evaluate_dataset(rows, "mrr", qrels={"a": ["d"]})
-    assert len(warned) == 1
+    assert [warning.filename for warning in warned] == [__file__]
     assert evaluation.counts["no_relevant"] == 2
+
+
+UNJUDGED: dict[str, Any] = {"user_input": "b", "retrieved_context_ids": ["d"]}
+
+
+@pytest.mark.parametrize(
+    "score_unjudged",
+    [
+        lambda mrr: mrr.score(**UNJUDGED),
+        lambda mrr: mrr.single_turn_score(SingleTurnSample(**UNJUDGED)),
+        lambda mrr: evaluate(EvaluationDataset.from_list([UNJUDGED]), [mrr], show_progress=False),
+    ],
+    ids=["score", "single_turn_score", "evaluate"],
+)
+def test_a_warning_about_an_unjudged_query_names_the_line_of_the_user(score_unjudged: Callable[[MRR], Any]) -> None:
+    with pytest.warns(rm.RetrievalWarning, match="has no user_input 'b'") as warned:
+        score_unjudged(MRR(10, qrels={"a": ["d"]}))
+    files = {warning.filename for warning in warned if issubclass(warning.category, rm.RetrievalWarning)}
+    assert files == {__file__}
 
 
 def test_questions_of_one_document_are_a_cluster() -> None:

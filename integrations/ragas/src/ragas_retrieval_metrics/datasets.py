@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import retrieval_metrics as rm
 from ragas_retrieval_metrics.ragas_imports import SingleTurnSample
 from ragas_retrieval_metrics.retrieved_dataset import RetrievedDataset
 from retrieval_metrics import Qrels
-from retrieval_metrics.integration_api import find_host
+from retrieval_metrics.integration_api import find_host, warn
 from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
 
 if TYPE_CHECKING:
@@ -174,11 +173,10 @@ def _build_dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str
     """Return a dataset with a row per question, and warn if the retriever failed for some of them."""
     if run.errors:
         query, error = next(iter(run.errors.items()))
-        warnings.warn(
+        warn(
             f"the retriever failed for {len(run.errors)} of {len(run)} queries, for example {query!r}: "
             f"{type(error).__name__}: {error}; these queries score 0",
-            rm.RetrievalWarning,
-            stacklevel=4,
+            host="ragas",
         )
     qrels = Qrels(questions.qrels)
     rankings = _rankings_with_ids(questions, run, qrels, match)

@@ -82,7 +82,7 @@ def evaluate_dataset(
         references = References.read(dataset, options.by)
     gathered = gather_rows(rows, options.by, references)
     if gathered.unjudged and references is not None:
-        references.warn_about_unjudged(gathered.unjudged, stacklevel=2)
+        references.warn_about_unjudged(gathered.unjudged)
     core_metrics = list(dict.fromkeys(metric.metric for metric in ragas_metrics))
 
     def evaluate_rows(qrels: rm.Qrels, run: rm.RetrievedRun) -> rm.Evaluation:

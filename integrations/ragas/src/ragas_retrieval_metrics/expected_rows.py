@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pydantic import BaseModel
 
-import retrieval_metrics as rm
 from ragas_retrieval_metrics.result_rows import ScoredRow
 from ragas_retrieval_metrics.rows import Row, get_query_text, get_row_fields
+from retrieval_metrics.integration_api import warn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -142,10 +141,9 @@ def _match_rows(rows: Sequence[ScoredRow], expected: Sequence[Mapping[str, Any]]
                 guesses.append(rows[indices[0]].row.user_input)
             positions.update(zip(pairing.indices, pairing.positions, strict=False))
     if guesses:
-        warnings.warn(
+        warn(
             f"rows with the same query are ambiguous, such as those of {guesses[0]!r} ({len(guesses)} in all), "
             "so they are paired by the order in which they finished; return an id, or the reference columns",
-            rm.RetrievalWarning,
-            stacklevel=4,
+            host="ragas",
         )
     return positions

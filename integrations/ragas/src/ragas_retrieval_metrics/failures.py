@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from ragas_retrieval_metrics.expected_rows import row_fields
 from ragas_retrieval_metrics.judged_rows import read_judged_row
 from ragas_retrieval_metrics.metric import RetrievalMetric
 from ragas_retrieval_metrics.rows import get_row_fields
-from retrieval_metrics.integration_api import Scorer
+from retrieval_metrics.integration_api import Scorer, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,12 +43,11 @@ def mark_failed_values(
             rows_without_judgments.append(row)
         marked_rows.append(row._replace(scores=scores))
     if rows_without_judgments:
-        warnings.warn(
+        warn(
             f"{len(rows_without_judgments)} of {len(rows)} rows have neither a value nor judgments, for example "
             f"{rows_without_judgments[0].row.query!r}: they are left out as undefined, but their metrics may have "
             "failed; pass expected=dataset or qrels=",
-            rm.RetrievalWarning,
-            stacklevel=3,
+            host="ragas",
         )
     return marked_rows
 
@@ -88,11 +86,10 @@ def warn_about_failures(rows: Sequence[ScoredRow], scores: Scores) -> None:
         reason = f": {type(error).__name__}: {error}"
     if len(failed_queries) == len(rows):
         raise ValueError(f"every row failed or was dropped, {len(rows)} of {len(rows)}; the first is {query!r}{reason}")
-    warnings.warn(
+    warn(
         f"{len(failed_queries)} of {len(rows)} rows failed or were dropped, for example {query!r}{reason}; they score "
         "0 here, although ragas leaves them out of its mean",
-        rm.RetrievalWarning,
-        stacklevel=3,
+        host="ragas",
     )
 
 

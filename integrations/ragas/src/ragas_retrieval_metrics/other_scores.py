@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import retrieval_metrics as rm
+from retrieval_metrics.integration_api import warn
 
 if TYPE_CHECKING:
     from ragas_retrieval_metrics.result_rows import ScoredRow
@@ -77,9 +76,7 @@ def _warn_about_missing_values(metric: str, n_failed: int, n_rows: int, failed: 
     treatment = "they are left out of its mean, as in ragas; failed='zero' scores them 0"
     if failed == "zero":
         treatment = "they score 0 here, although ragas leaves them out of its mean"
-    warnings.warn(
-        f"{metric}: {n_failed} of {n_rows} rows have no value; {treatment}", rm.RetrievalWarning, stacklevel=4
-    )
+    warn(f"{metric}: {n_failed} of {n_rows} rows have no value; {treatment}", host="ragas")
 
 
 def find_bounds(

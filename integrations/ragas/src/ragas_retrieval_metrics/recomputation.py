@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-import retrieval_metrics as rm
 from ragas_retrieval_metrics.gathered_rows import (
     EveryRowFailedError,
     RowWithoutJudgmentsError,
@@ -16,11 +14,13 @@ from ragas_retrieval_metrics.gathered_rows import (
     score_gathered,
 )
 from ragas_retrieval_metrics.metric import rules_for
+from retrieval_metrics.integration_api import warn
 from retrieval_metrics.integration_api.batches import score_run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    import retrieval_metrics as rm
     from ragas_retrieval_metrics.gathered_rows import GatheredRows
     from ragas_retrieval_metrics.metric_names import MetricName, OnUnjudged
     from ragas_retrieval_metrics.references import References
@@ -150,9 +150,8 @@ def _count_failures(scores: Scores, failed: BoolArray) -> Scores:
 
 
 def _warn_not_explainable(reason: str) -> None:
-    warnings.warn(
+    warn(
         f"the values computed from the rows differ from the result, so it cannot be explained: {reason}. If the "
         "metrics had qrels=, pass it here too",
-        rm.RetrievalWarning,
-        stacklevel=4,
+        host="ragas",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cached_property
 from hashlib import sha256
 from itertools import islice
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.retrieved_dataset import RetrievedDataset
+from retrieval_metrics.integration_api import warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,15 +125,14 @@ class References:
         query: QueryId = self._query_ids.get(row.user_input, row.user_input)
         return query
 
-    def warn_about_unjudged(self, queries: Sequence[str | None], stacklevel: int = 2) -> None:
+    def warn_about_unjudged(self, queries: Sequence[str | None]) -> None:
         """Warn about queries without judgments."""
         first_judged = ", ".join(map(repr, islice(self.qrels.place, MAX_SHOWN_QUERIES)))
         more_note = f", and {len(queries) - 1} more" if len(queries) > 1 else ""
-        warnings.warn(
+        warn(
             f"qrels= has no user_input {queries[0]!r}{more_note}; they are keyed by the text of the query and "
             f"begin with {first_judged}",
-            rm.RetrievalWarning,
-            stacklevel=stacklevel + 1,
+            host="ragas",
         )
 
 
