@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from retrieval_metrics._internal.patterns import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 NearIdKind: TypeAlias = Literal[
     "unicode_form",
@@ -153,6 +153,63 @@ def list_wholes(document_id: str) -> list[str]:
 
 
 # A search in many ids at once: what cannot be a near miss is ruled out in one pass over their text.
+
+# The classes of characters in which ids are compared at once: most collections hold ids of one form, such as `d17` or
+# `doc-17`, and no two of these are near misses.
+_ODD = b"!"
+_LOWER_CASE = b"a"
+_UPPER_CASE = b"A"
+_MARK = b"+"
+_CLASS_BY_CHARACTER = {
+    **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", _LOWER_CASE),
+    **dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", _UPPER_CASE),
+    **dict.fromkeys("!\"$&'()*+,;<=>?[]^`{}", _MARK),
+    **dict.fromkeys("123456789", b"9"),
+    **dict.fromkeys("\n0" + _SEPARATORS),
+}
+
+
+def _make_byte_table(class_by_character: Mapping[str, bytes | None], default: bytes) -> bytes:
+    """Return what each byte is translated to: the class of its character, itself, or the default."""
+    table = bytearray(default * 256)
+    for character, byte_class in class_by_character.items():
+        table[ord(character)] = (byte_class or character.encode())[0]
+    return bytes(table)
+
+
+# Blanks, control characters, backslashes and percent signs are odd; line ends, zeros and separators stay.
+_CLASSES = _make_byte_table(_CLASS_BY_CHARACTER, _ODD)
+_DIGIT_CLASSES = _make_byte_table({**dict.fromkeys("123456789", b"9"), "0": None}, _MARK)
+_SEPARATOR_CLASSES = _make_byte_table(dict.fromkeys("\n", None), b"-")
+_ALL_BUT_SEPARATORS = _LOWER_CASE + _UPPER_CASE + _MARK + b"90"
+
+
+def may_hold_near_ids(ids: Collection[str]) -> bool:
+    """Return whether two different ids could be near misses: never wrong if it says no, and much cheaper than a search.
+
+    Two ids without blanks and the like, in which no zero can be left out, and whose letters are all of one case, are
+    near misses only if one has more separators than the other, because a part or a path begins at one.
+
+    Example:
+        >>> may_hold_near_ids(["d7", "d10"]), may_hold_near_ids(["d7", "d7#1"]), may_hold_near_ids(["d7", "d07"])
+        (False, True, True)
+    """
+    text = "\n".join(ids)
+    if not text.isascii():
+        return True
+    lines = f"\n{text}\n".encode()
+    classes = lines.translate(_CLASSES)
+    if _ODD in classes or (_LOWER_CASE in classes and _UPPER_CASE in classes):
+        return True
+    digits = lines.translate(_DIGIT_CLASSES)
+    # A zero that begins a number can be left out before another digit, or after a point.
+    if b"+0" in digits and (b"+00" in digits or b"+09" in digits or b".0" in lines):
+        return True
+    separators = classes.translate(_SEPARATOR_CLASSES, _ALL_BUT_SEPARATORS)
+    # As many lines as ids, because a line end in an id makes one more, and as many separators in each as in the first.
+    first_line = separators[: separators.index(b"\n", 1)]
+    return separators != first_line * len(ids) + b"\n"
+
 
 # Zeros, blanks and control characters but line ends.
 _DELETED_CODES = [*range(10), *range(11, 33), ord("0"), 127]
