@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import accumulate, chain
 from numbers import Real
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.inputs.judgment_shapes import (
@@ -57,19 +58,16 @@ class JudgmentColumns(NamedTuple):
 
 def read_judgments(qrels: QrelsMapping) -> JudgmentColumns:
     """Return the judgments of all queries; some may be flat and others grouped."""
-    judgments_of_queries: list[Any] = []
-    for query, judgments in qrels.items():
-        # Most judgments are dicts, and comparing the type is the cheapest check.
-        if type(judgments) is dict:
-            judgments_of_queries.append(judgments)
-        else:
-            judgments_of_queries.append(_read_query(judgments, query))
+    judgments_of_queries: list[Any] = list(qrels.values())
+    # Most judgments are dicts, and comparing all their types at once is the cheapest check.
+    if set(map(type, judgments_of_queries)) != {dict}:
+        judgments_of_queries = list(map(_read_query, judgments_of_queries, qrels))
     if list in set(map(type, judgments_of_queries)):
         require_no_pairs(qrels)
         return _read_groups(judgments_of_queries)
     grades_of_queries: list[Grades] = judgments_of_queries
     documents = list(chain.from_iterable(grades_of_queries))
-    grades = list(chain.from_iterable(grade_by_document.values() for grade_by_document in grades_of_queries))
+    grades = list(chain.from_iterable(map(methodcaller("values"), grades_of_queries)))
     return JudgmentColumns(documents, [0, *accumulate(map(len, grades_of_queries))], grades, None)
 
 
@@ -105,6 +103,8 @@ def _list_groups(judgments: Grades | list[Grades]) -> list[Any]:
 
 def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
     """Return the judgments of a query as grades by document, or as a list of these if they are groups."""
+    if type(judgments) is dict:
+        return judgments
     require_no_bare_value(judgments, f"query {query!r}")
     if isinstance(judgments, Mapping):
         return judgments
