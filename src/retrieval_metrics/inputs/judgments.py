@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     Grades = Mapping[Relevant, float]
 
+# Comparing types is much cheaper than asking what an object is, or each of its entries.
+_COLLECTION_TYPES = (list, set, tuple, frozenset)
+
 
 class GroupColumns(NamedTuple):
     """The groups of all queries; a flat judgment is a group of one.
@@ -103,8 +106,11 @@ def _list_groups(judgments: Grades | list[Grades]) -> list[Any]:
 
 def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
     """Return the judgments of a query as grades by document, or as a list of these if they are groups."""
-    if type(judgments) is dict:
+    judgments_type = type(judgments)
+    if judgments_type is dict:
         return judgments
+    if judgments_type in _COLLECTION_TYPES and set(map(type, judgments)) == {str}:
+        return _grade_text_ids(judgments)
     require_no_bare_value(judgments, f"query {query!r}")
     if isinstance(judgments, Mapping):
         return judgments
@@ -115,16 +121,21 @@ def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
                 f"of groups, got {type(judgments).__name__}"
             )
         judgments = judgments.tolist()
-    if set(map(type, judgments)) == {str}:  # much cheaper than asking each entry for what it is
-        if isinstance(judgments, (set, frozenset)):
-            judgments = sorted(judgments)
-        return dict.fromkeys(judgments, 1.0)
+    if set(map(type, judgments)) == {str}:
+        return _grade_text_ids(judgments)
     if isinstance(judgments, (set, frozenset)):
         judgments = sort_entries(judgments)
     if any(isinstance(entry, NESTED_TYPES) for entry in judgments):
         require_groups(judgments, f"query {query!r}")
         return [_read_group(group, number, query) for number, group in enumerate(judgments, start=1)]
     return dict.fromkeys(judgments, 1.0)
+
+
+def _grade_text_ids(document_ids: Iterable[str]) -> dict[Any, float]:
+    """Return the grade 1 for each text id, those of a set in an order that is the same in every process."""
+    if isinstance(document_ids, (set, frozenset)):
+        document_ids = sorted(document_ids)
+    return dict.fromkeys(document_ids, 1.0)
 
 
 def sort_entries(entries: Iterable[Any]) -> list[Any]:

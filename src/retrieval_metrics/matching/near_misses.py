@@ -146,7 +146,7 @@ def _may_hold_near_misses(judged: JudgedRun, run: Mapping[Any, Any], positions: 
     metrics of a small run.
     """
     qrels = judged.qrels
-    ids: list[Any] = [qrels.documents[position] for position in positions.tolist()]
+    ids: list[Any] = list(map(qrels.documents.__getitem__, positions.tolist()))
     owners = qrels.document_query[positions]
     queries = owners[is_new(owners)].tolist()
     depth = MAX_SAMPLED_IDS // len(queries)
