@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from unicodedata import normalize
-from urllib.parse import unquote
 
 from retrieval_metrics._internal.patterns import lazy_pattern
 
@@ -60,6 +59,15 @@ def _compose(text: str) -> str:
     return normalize("NFKC", text)
 
 
+def _unquote(text: str) -> str:
+    if "%" not in text:
+        return text
+    # Imported here because few ids are encoded, and importing it takes as long as an evaluation.
+    from urllib.parse import unquote
+
+    return unquote(text)
+
+
 def _unify_slashes(text: str) -> str:
     return text.replace("\\", "/")
 
@@ -79,7 +87,7 @@ _SPELLINGS: Sequence[tuple[NearIdKind, Callable[[str], str]]] = (
     ("invisible_characters", _remove_invisible),
     ("unicode_form", _compose),
     ("case", str.casefold),
-    ("percent_encoding", unquote),
+    ("percent_encoding", _unquote),
     ("slashes", _unify_slashes),
     ("leading_zeros", _strip_leading_zeros),
     ("decimal_point", _drop_decimal_zero),
@@ -93,7 +101,7 @@ def unify_spelling(document_id: str) -> str:
         >>> unify_spelling("Docs%5CCafe\u0301 007.MD ")
         'docs/café 7.md'
     """
-    text = unquote(document_id)
+    text = _unquote(document_id)
     text = _compose(_remove_invisible(text)).casefold()
     text = _compose(text)
     return _drop_decimal_zero(_strip_leading_zeros(_unify_slashes(_strip_blanks(text))))
@@ -218,8 +226,7 @@ _REDUCED = {**dict.fromkeys(_DELETED_CODES), ord("\\"): "/"}
 
 def _reduce(text: str) -> str:
     """Return a text in lower case without zeros, blanks and invisible characters, but with its line ends."""
-    if "%" in text:
-        text = unquote(text)
+    text = _unquote(text)
     if not text.isascii():
         text = _BLANKS_WITHIN_LINES.sub("", _remove_invisible(normalize("NFKC", text)).casefold())
         text = normalize("NFKC", text)
