@@ -96,8 +96,14 @@ def test_one_look_at_all_ids_overlooks_no_kind(judged: str, retrieved: str, kind
 
 
 @settings(max_examples=400)
-@given(st.lists(st.text("aB017.-/#\n \\%é", max_size=5), min_size=1, max_size=4))
+@given(
+    st.one_of(
+        st.lists(st.text("aB017.-/#\n \\%é", max_size=5), min_size=1, max_size=4),
+        st.lists(st.text("a01.,-", min_size=4, max_size=4), min_size=2, max_size=3),
+    )
+)
 @example(["1.0", "1.00"])
+@example(["01.0", "01.1"])
 @example(["a\n", "a"])
 def test_one_look_at_all_ids_rules_out_only_what_no_search_finds(ids: list[str]) -> None:
     if may_hold_near_ids(ids):
@@ -107,6 +113,6 @@ def test_one_look_at_all_ids_rules_out_only_what_no_search_finds(ids: list[str])
             assert first == second or find_near_kind(first, second) is None
 
 
-@pytest.mark.parametrize("form", ["d{}", "DOC-{}", "{}", "msmarco_passage_{}", "guide/page.md#{}"])
+@pytest.mark.parametrize("form", ["d{}", "DOC-{}", "{}", "D{:07d}", "msmarco_passage_{}", "guide/page.md#{}"])
 def test_ids_of_one_form_need_no_search(form: str) -> None:
     assert not may_hold_near_ids([form.format(number) for number in range(120)])

@@ -189,14 +189,15 @@ def _make_byte_table(class_by_character: Mapping[str, bytes | None], default: by
 _CLASSES = _make_byte_table(_CLASS_BY_CHARACTER, _ODD)
 _DIGIT_CLASSES = _make_byte_table({**dict.fromkeys("123456789", b"9"), "0": None}, _MARK)
 _SEPARATOR_CLASSES = _make_byte_table(dict.fromkeys("\n", None), b"-")
+_ZEROS_AS_DIGITS = bytes.maketrans(b"0", b"9")
 _ALL_BUT_SEPARATORS = _LOWER_CASE + _UPPER_CASE + _MARK + b"90"
 
 
 def may_hold_near_ids(ids: Collection[str]) -> bool:
     """Return whether two different ids could be near misses: never wrong if it says no, and much cheaper than a search.
 
-    Two ids without blanks and the like, in which no zero can be left out, and whose letters are all of one case, are
-    near misses only if one has more separators than the other, because a part or a path begins at one.
+    Two ids without blanks and the like, whose letters are all of one case, are near misses only if one has more
+    separators than the other, because a part or a path begins at one; or fewer zeros, which numbers of one width show.
 
     Example:
         >>> may_hold_near_ids(["d7", "d10"]), may_hold_near_ids(["d7", "d7#1"]), may_hold_near_ids(["d7", "d07"])
@@ -210,13 +211,18 @@ def may_hold_near_ids(ids: Collection[str]) -> bool:
     if _ODD in classes or (_LOWER_CASE in classes and _UPPER_CASE in classes):
         return True
     digits = lines.translate(_DIGIT_CLASSES)
-    # A zero that begins a number can be left out before another digit, or after a point.
-    if b"+0" in digits and (b"+00" in digits or b"+09" in digits or b".0" in lines):
+    # A zero that begins a number can be left out before another digit; after a point, with the point.
+    if b".0" in lines:
         return True
-    separators = classes.translate(_SEPARATOR_CLASSES, _ALL_BUT_SEPARATORS)
-    # As many lines as ids, because a line end in an id makes one more, and as many separators in each as in the first.
-    first_line = separators[: separators.index(b"\n", 1)]
-    return separators != first_line * len(ids) + b"\n"
+    if b"+0" in digits and (b"+00" in digits or b"+09" in digits):
+        return not _are_alike(classes.translate(_ZEROS_AS_DIGITS), len(ids))
+    return not _are_alike(classes.translate(_SEPARATOR_CLASSES, _ALL_BUT_SEPARATORS), len(ids))
+
+
+def _are_alike(lines: bytes, n_ids: int) -> bool:
+    """Return whether there are as many lines as ids, which a line end in an id prevents, and all are like the first."""
+    first_line = lines[: lines.index(b"\n", 1)]
+    return lines == first_line * n_ids + b"\n"
 
 
 # Zeros, blanks and control characters but line ends.
