@@ -63,14 +63,17 @@ def read_judgments(qrels: QrelsMapping) -> JudgmentColumns:
     """Return the judgments of all queries; some may be flat and others grouped."""
     judgments_of_queries: list[Any] = list(qrels.values())
     # Most judgments are dicts, and comparing all their types at once is the cheapest check.
-    if set(map(type, judgments_of_queries)) != {dict}:
+    types = set(map(type, judgments_of_queries))
+    if types != {dict}:
         judgments_of_queries = list(map(_read_query, judgments_of_queries, qrels))
-    if list in set(map(type, judgments_of_queries)):
+        types = set(map(type, judgments_of_queries))
+    if list in types:
         require_no_pairs(qrels)
         return _read_groups(judgments_of_queries)
     grades_of_queries: list[Grades] = judgments_of_queries
     documents = list(chain.from_iterable(grades_of_queries))
-    grades = list(chain.from_iterable(map(methodcaller("values"), grades_of_queries)))
+    get_values = dict.values if types == {dict} else methodcaller("values")
+    grades = list(chain.from_iterable(map(get_values, judgments_of_queries)))
     return JudgmentColumns(documents, [0, *accumulate(map(len, grades_of_queries))], grades, None)
 
 
@@ -106,10 +109,9 @@ def _list_groups(judgments: Grades | list[Grades]) -> list[Any]:
 
 def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
     """Return the judgments of a query as grades by document, or as a list of these if they are groups."""
-    judgments_type = type(judgments)
-    if judgments_type is dict:
+    if type(judgments) is dict:
         return judgments
-    if judgments_type in _COLLECTION_TYPES and set(map(type, judgments)) == {str}:
+    if type(judgments) in _COLLECTION_TYPES and set(map(type, judgments)) == {str}:
         return _grade_text_ids(judgments)
     require_no_bare_value(judgments, f"query {query!r}")
     if isinstance(judgments, Mapping):

@@ -151,8 +151,7 @@ def _may_hold_near_misses(judged: JudgedRun, run: Mapping[Any, Any], positions: 
     queries = owners[is_new(owners)].tolist()
     depth = MAX_SAMPLED_IDS // len(queries)
     for owner in queries:
-        ranking = run[qrels.queries[owner]]
-        ids.extend(ranking if len(ranking) <= depth else islice(ranking, depth))
+        ids.extend(islice(run[qrels.queries[owner]], depth))
     try:
         return may_hold_near_ids(ids)
     except TypeError:  # items or pieces, whose ids are found one by one
