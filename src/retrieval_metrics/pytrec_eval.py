@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import exp, fsum, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -146,10 +146,11 @@ class RelevanceEvaluator:
         return measure_values.columns(self._parameters_by_measure)
 
 
-def _require_whole_grades(qrels_by_query: Mapping[str, Mapping[str, Any]]) -> None:
+def _require_whole_grades(qrels_by_query: Mapping[str, dict[str, Any]]) -> None:
+    all_grades = chain.from_iterable(map(dict.values, qrels_by_query.values()))
+    if set(map(type, all_grades)) == {int}:  # the usual case, in one pass
+        return
     for query, grades in qrels_by_query.items():
-        if set(map(type, grades.values())) == {int}:
-            continue
         for document, grade in grades.items():
             if not isinstance(grade, int):
                 raise TypeError(f"the grade of document {document!r} for query {query!r} must be an int, got {grade!r}")
