@@ -311,7 +311,11 @@ def test_importing_the_core_brings_numpy_and_no_host_and_no_extra() -> None:
 PACKAGES_OF_A_COMPARISON = {"numpy", "retrieval_metrics"}
 
 # Each of these takes longer to import than a small evaluation takes.
-SLOW_STANDARD_MODULES = {"asyncio", "decimal", "email", "fractions", "logging", "statistics", "unittest"}
+SLOW_STANDARD_MODULES = {"asyncio", "decimal", "difflib", "email", "fractions", "html", "logging", "shutil"} | {
+    "statistics",
+    "unittest",
+    "urllib",
+}
 
 EVALUATION = """
 import sys

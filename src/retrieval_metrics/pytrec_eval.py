@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import exp, fsum, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +26,7 @@ from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries
 from retrieval_metrics.metrics.base.rules import TREC_EVAL, Rules
-from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
+from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score, undefined_as_zero
 from retrieval_metrics.metrics.infap import estimate_average_precision
 from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
 from retrieval_metrics.metrics.iprec import ROUNDING_ALLOWANCE
@@ -103,8 +103,8 @@ class RelevanceEvaluator:
             return {query: {} for query in queries}
         qrels = self._select_qrels(queries)
         columns = self._compute_columns(qrels, scores)
-        column_values = [np.nan_to_num(column).tolist() for column in columns.values()]  # 0/0 is 0, which has a mean
-        rows = list(zip(*column_values, strict=True))
+        table = np.nan_to_num(np.column_stack(list(columns.values())))  # 0/0 is 0, which has a mean
+        rows = table.tolist()
         names = list(columns)
         return {query: dict(zip(names, rows[qrels.place[query]], strict=True)) for query in queries}
 
@@ -146,10 +146,11 @@ class RelevanceEvaluator:
         return measure_values.columns(self._parameters_by_measure)
 
 
-def _require_whole_grades(qrels_by_query: Mapping[str, Mapping[str, Any]]) -> None:
+def _require_whole_grades(qrels_by_query: Mapping[str, dict[str, Any]]) -> None:
+    all_grades = chain.from_iterable(map(dict.values, qrels_by_query.values()))
+    if set(map(type, all_grades)) == {int}:  # the usual case, in one pass
+        return
     for query, grades in qrels_by_query.items():
-        if set(map(type, grades.values())) == {int}:
-            continue
         for document, grade in grades.items():
             if not isinstance(grade, int):
                 raise TypeError(f"the grade of document {document!r} for query {query!r} must be an int, got {grade!r}")
@@ -412,7 +413,7 @@ class MeasureValues:
         metric = Metric(METRIC_BY_MEASURE[measure], k)
         if measure not in GRADED_MEASURES and self.level != 1:
             metric = Metric(metric.name, k, rel=float(self.level))
-        return np.nan_to_num(score(self.judged, metric, self.rules).values)
+        return undefined_as_zero(score(self.judged, metric, self.rules).values)
 
     def interpolated_precision(self, recall: float | None) -> FloatArray:
         """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,)."""

@@ -57,3 +57,12 @@ def test_the_ideal_ranking_holds_groups_or_documents() -> None:
     assert judged.ideal().grade.tolist() == [3, 2]
     assert judged.ideal(of_documents=True).grade.tolist() == [3, 2, 1]
     assert judged.ideal(of_documents=True).position.tolist() == [1, 2, 3]
+
+
+def test_the_ideal_ranking_is_the_same_for_judgments_in_any_order() -> None:
+    best_first = {"q1": {"d1": 3, "d2": 1}, "q2": {"d1": 2, "d4": 0, "d2": 2}}
+    worst_first = {query: dict(reversed(grades.items())) for query, grades in best_first.items()}
+    run = {"q1": ["d1"], "q2": ["d1"]}
+    for qrels in (best_first, worst_first):
+        ideal = judge(rm.Qrels(qrels), run, "id", TIES_BY_ID).ideal()
+        assert [column.tolist() for column in ideal] == [[0, 0, 1, 1], [3, 1, 2, 2], [1, 2, 1, 2]]

@@ -3,8 +3,17 @@
 from unicodedata import normalize
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
-from retrieval_metrics.matching.near_ids import NearIdIndex, NearIdKind, find_near_kind, list_wholes, unify_spelling
+from retrieval_metrics.matching.near_ids import (
+    NearIdIndex,
+    NearIdKind,
+    find_near_kind,
+    list_wholes,
+    may_hold_near_ids,
+    unify_spelling,
+)
 
 # Judged id, retrieved id, in what they differ.
 PAIRS: list[tuple[str, str, NearIdKind]] = [
@@ -79,3 +88,31 @@ def test_candidates_are_few() -> None:
     ids = [f"d{number}" for number in range(500)]
     assert list(NearIdIndex(ids).find("d7")) == ["d7", "d70"]
     assert list(NearIdIndex(["d7_3", "d77", "e/d7"]).find("d7")) == ["d7_3", "e/d7"]
+
+
+@pytest.mark.parametrize(("judged", "retrieved", "kind"), PAIRS)
+def test_one_look_at_all_ids_overlooks_no_kind(judged: str, retrieved: str, kind: NearIdKind) -> None:
+    assert may_hold_near_ids(["d1", judged, retrieved]), kind
+
+
+@settings(max_examples=400)
+@given(
+    st.one_of(
+        st.lists(st.text("aB017.-/#\n \\%é", max_size=5), min_size=1, max_size=4),
+        st.lists(st.text("a01.,-", min_size=4, max_size=4), min_size=2, max_size=3),
+    )
+)
+@example(["1.0", "1.00"])
+@example(["01.0", "01.1"])
+@example(["a\n", "a"])
+def test_one_look_at_all_ids_rules_out_only_what_no_search_finds(ids: list[str]) -> None:
+    if may_hold_near_ids(ids):
+        return
+    for first in ids:
+        for second in ids:
+            assert first == second or find_near_kind(first, second) is None
+
+
+@pytest.mark.parametrize("form", ["d{}", "DOC-{}", "{}", "D{:07d}", "msmarco_passage_{}", "guide/page.md#{}"])
+def test_ids_of_one_form_need_no_search(form: str) -> None:
+    assert not may_hold_near_ids([form.format(number) for number in range(120)])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from retrieval_metrics.matching.rank_rows import (
+    MIN_ENTRIES_TO_ACCUMULATE,
     count_above,
     cut_rows,
     is_among,
@@ -34,6 +35,13 @@ def test_ranks_are_counted_and_looked_up_within_their_query(_: int) -> None:
     assert count_above(query, rank, other_query, other_rank).tolist() == n_above
     assert is_among(query, rank, other_query, other_rank).tolist() == [pair in other_pairs for pair in pairs]
     assert ordinals(query).tolist() == [query[: index + 1].tolist().count(query[index]) for index in range(len(query))]
+
+
+def test_many_entries_have_the_ordinals_of_few() -> None:
+    sizes = [1, 3, 0, 2] * MIN_ENTRIES_TO_ACCUMULATE
+    query = np.repeat(np.arange(len(sizes)), sizes)
+    assert ordinals(query).tolist() == [number for size in sizes for number in range(1, size + 1)]
+    assert ordinals(query[:6]).tolist() == [1, 1, 2, 3, 1, 2]
 
 
 def test_a_cutoff_limits_ranks_and_rows() -> None:

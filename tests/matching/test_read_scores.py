@@ -17,6 +17,8 @@ def test_a_change_is_found(changed: dict[str, float]) -> None:
     read_scores.add(0, {"other": 7.0}, 7.0, [], [])
     read_scores.add(1, scores, sum_scores(scores), [0], [1.0])
     assert len(read_scores) == 2
+    assert read_scores.take_mappings() == [{"other": 7.0}, scores]
+    assert read_scores.mappings == []
     assert not read_scores.differs(1, dict(scores))
     assert read_scores.differs(1, changed)
 

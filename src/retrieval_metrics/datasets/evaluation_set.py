@@ -8,16 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.optional_packages import import_optional
-from retrieval_metrics.datasets.beir import write_beir
-from retrieval_metrics.datasets.export import (
-    langsmith_examples,
-    llama_index_dataset,
-    mlflow_rows,
-    pydantic_evals_cases,
-    ragas_rows,
-)
 from retrieval_metrics.datasets.merge_and_split import merge_sets, select_queries, split_queries
-from retrieval_metrics.datasets.sample import Sample, draw
 from retrieval_metrics.files.question_files import read_question_source
 from retrieval_metrics.inputs.conversations import texts_with_conversation
 from retrieval_metrics.inputs.documents import SourceDocuments, source_text_by_name
@@ -37,6 +28,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import Lint
+    from retrieval_metrics.datasets.sample import Sample
     from retrieval_metrics.files.opening import Limits
     from retrieval_metrics.inputs.column_detection import Columns
     from retrieval_metrics.inputs.documents import Documents
@@ -285,6 +277,8 @@ class EvaluationSet(Questions):
             >>> set(sample) < set(questions.sample(15))
             True
         """
+        from retrieval_metrics.datasets.sample import draw
+
         if isinstance(strata, str):
             strata = self.provenance_values(strata)
         sources = {}
@@ -331,6 +325,9 @@ class EvaluationSet(Questions):
                 which BEIR cannot hold.
             OSError: If the folder cannot be written.
         """
+        # Imported here, as whatever saves, exports or samples: evaluating needs none of it.
+        from retrieval_metrics.datasets.beir import write_beir
+
         write_beir(self, Path(folder), corpus, split)
 
     def to_ragas(self, *, lossy: bool = False) -> list[dict[str, Any]]:
@@ -353,6 +350,8 @@ class EvaluationSet(Questions):
             >>> questions.to_ragas()
             [{'user_input': 'why?', 'reference_context_ids': ['d7'], 'reference': 'because'}]
         """
+        from retrieval_metrics.datasets.export import ragas_rows
+
         return ragas_rows(self, lossy=lossy)
 
     def to_mlflow(self) -> list[dict[str, Any]]:
@@ -370,6 +369,8 @@ class EvaluationSet(Questions):
             >>> questions.to_mlflow()[0]["expectations"]
             {'relevant_ids': ['d7'], 'expected_response': 'because'}
         """
+        from retrieval_metrics.datasets.export import mlflow_rows
+
         return mlflow_rows(self)
 
     def to_pydantic_evals(self) -> list[dict[str, Any]]:
@@ -386,6 +387,8 @@ class EvaluationSet(Questions):
             >>> questions.to_pydantic_evals()
             [{'name': 'q1', 'inputs': 'why?', 'expected_output': 'because', 'metadata': {'relevant': ['d7']}}]
         """
+        from retrieval_metrics.datasets.export import pydantic_evals_cases
+
         return pydantic_evals_cases(self)
 
     def to_langsmith(self) -> list[dict[str, Any]]:
@@ -408,6 +411,8 @@ class EvaluationSet(Questions):
             >>> rm.EvaluationSet.from_dataset([example]).qrels
             {'q1': [Quote(text='because it is so')]}
         """
+        from retrieval_metrics.datasets.export import langsmith_examples
+
         return langsmith_examples(self)
 
     def to_llama_index(self, corpus: Mapping[str, str] | None = None, *, lossy: bool = False) -> dict[str, Any]:
@@ -425,6 +430,8 @@ class EvaluationSet(Questions):
             ValueError: If a group has alternatives or grades differ, and `lossy` is not set; if a judgment is neither
                 an id nor a text, ids stand beside texts, or a question has a conversation.
         """
+        from retrieval_metrics.datasets.export import llama_index_dataset
+
         return llama_index_dataset(self, corpus, lossy=lossy)
 
     def lint(

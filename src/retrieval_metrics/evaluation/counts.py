@@ -98,7 +98,7 @@ def count_issues(
             longest_ranking=int(judged.n_retrieved[among].max(initial=0)),
             near_misses=_count_near_misses(judged, among),
         )
-    n_judged_in_run = sum(query in run for query in judged.qrels.queries)
+    n_judged_in_run = sum(map(run.__contains__, judged.qrels.queries))
     return Counts(
         queries=judged.n_queries,
         scored=int(np.count_nonzero(is_scored)),

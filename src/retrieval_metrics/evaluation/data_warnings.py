@@ -14,7 +14,6 @@ from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.empty_rankings import find_empty_rankings
 from retrieval_metrics.evaluation.hidden_calls import find_hidden_calls
 from retrieval_metrics.evaluation.near_miss_effect import mean_with_near_misses, near_misses_of
-from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
 from retrieval_metrics.evaluation.own_id_first import find_own_id_first
 from retrieval_metrics.evaluation.parents import count_chunks_in_parents
 from retrieval_metrics.evaluation.score_order import are_distances
@@ -169,6 +168,9 @@ def find_near_miss_report(origin: Origin) -> NearMissReport | None:
     near_misses = find_near_misses(origin.judged, origin.run, origin.match)
     if not near_misses:
         return None
+    # Imported here because few evaluations need it.
+    from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
+
     count_by_kind = near_misses.count_by_kind()
     most_frequent = next(iter(count_by_kind))
     example = next(near_miss for near_miss in near_misses.entries if near_miss.kind == most_frequent)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.evaluation.scores import Origin
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 # The first so many queries of a run are looked at.
 MAX_QUERIES = 50
@@ -42,7 +43,7 @@ def find_own_id_first(origin: Origin) -> OwnIdFirst | None:
         return None
     examples = []
     n_checked = 0
-    for query, ranking in _first_rankings(origin.run, qrels):
+    for query, ranking in _first_rankings(origin.run, origin.judged):
         n_checked += 1
         if _comes_first(query, ranking) and not _is_relevant(query, qrels):
             examples.append(query)
@@ -51,17 +52,17 @@ def find_own_id_first(origin: Origin) -> OwnIdFirst | None:
     return OwnIdFirst(len(examples), n_checked, examples[0])
 
 
-def _first_rankings(run: Mapping[Any, Any], qrels: Qrels) -> Iterator[tuple[Any, Any]]:
+def _first_rankings(run: Mapping[Any, Any], judged: JudgedRun) -> Iterator[tuple[Any, Any]]:
     """Yield the first judged queries of a run for which something was retrieved."""
     if isinstance(run, Run):
         for query, ranking_in_columns in islice(run.rankings(), MAX_QUERIES):
-            if query in qrels.place and len(ranking_in_columns):
+            if query in judged.qrels.place and len(ranking_in_columns):
                 yield query, ranking_in_columns
         return
-    for query in qrels.queries[:MAX_QUERIES]:
-        ranking = run.get(query)
-        if ranking is not None and len(ranking):
-            yield query, ranking
+    n_retrieved = judged.n_retrieved[:MAX_QUERIES].tolist()
+    for query, n_results in zip(judged.qrels.queries[:MAX_QUERIES], n_retrieved, strict=True):
+        if n_results:
+            yield query, run[query]
 
 
 def _comes_first(query: Any, ranking: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import accumulate, chain
 from numbers import Real
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.inputs.judgment_shapes import (
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import QrelsMapping, Relevant
 
     Grades = Mapping[Relevant, float]
+
+# Comparing types is much cheaper than asking what an object is, or each of its entries.
+_COLLECTION_TYPES = (list, set, tuple, frozenset)
 
 
 class GroupColumns(NamedTuple):
@@ -57,19 +61,19 @@ class JudgmentColumns(NamedTuple):
 
 def read_judgments(qrels: QrelsMapping) -> JudgmentColumns:
     """Return the judgments of all queries; some may be flat and others grouped."""
-    judgments_of_queries: list[Any] = []
-    for query, judgments in qrels.items():
-        # Most judgments are dicts, and comparing the type is the cheapest check.
-        if type(judgments) is dict:
-            judgments_of_queries.append(judgments)
-        else:
-            judgments_of_queries.append(_read_query(judgments, query))
-    if list in set(map(type, judgments_of_queries)):
+    judgments_of_queries: list[Any] = list(qrels.values())
+    # Most judgments are dicts, and comparing all their types at once is the cheapest check.
+    types = set(map(type, judgments_of_queries))
+    if types != {dict}:
+        judgments_of_queries = list(map(_read_query, judgments_of_queries, qrels))
+        types = set(map(type, judgments_of_queries))
+    if list in types:
         require_no_pairs(qrels)
         return _read_groups(judgments_of_queries)
     grades_of_queries: list[Grades] = judgments_of_queries
     documents = list(chain.from_iterable(grades_of_queries))
-    grades = list(chain.from_iterable(grade_by_document.values() for grade_by_document in grades_of_queries))
+    get_values = dict.values if types == {dict} else methodcaller("values")
+    grades = list(chain.from_iterable(map(get_values, judgments_of_queries)))
     return JudgmentColumns(documents, [0, *accumulate(map(len, grades_of_queries))], grades, None)
 
 
@@ -105,6 +109,10 @@ def _list_groups(judgments: Grades | list[Grades]) -> list[Any]:
 
 def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
     """Return the judgments of a query as grades by document, or as a list of these if they are groups."""
+    if type(judgments) is dict:
+        return judgments
+    if type(judgments) in _COLLECTION_TYPES and set(map(type, judgments)) == {str}:
+        return _grade_text_ids(judgments)
     require_no_bare_value(judgments, f"query {query!r}")
     if isinstance(judgments, Mapping):
         return judgments
@@ -115,16 +123,21 @@ def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
                 f"of groups, got {type(judgments).__name__}"
             )
         judgments = judgments.tolist()
-    if set(map(type, judgments)) == {str}:  # much cheaper than asking each entry for what it is
-        if isinstance(judgments, (set, frozenset)):
-            judgments = sorted(judgments)
-        return dict.fromkeys(judgments, 1.0)
+    if set(map(type, judgments)) == {str}:
+        return _grade_text_ids(judgments)
     if isinstance(judgments, (set, frozenset)):
         judgments = sort_entries(judgments)
     if any(isinstance(entry, NESTED_TYPES) for entry in judgments):
         require_groups(judgments, f"query {query!r}")
         return [_read_group(group, number, query) for number, group in enumerate(judgments, start=1)]
     return dict.fromkeys(judgments, 1.0)
+
+
+def _grade_text_ids(document_ids: Iterable[str]) -> dict[Any, float]:
+    """Return the grade 1 for each text id, those of a set in an order that is the same in every process."""
+    if isinstance(document_ids, (set, frozenset)):
+        document_ids = sorted(document_ids)
+    return dict.fromkeys(document_ids, 1.0)
 
 
 def sort_entries(entries: Iterable[Any]) -> list[Any]:

@@ -70,6 +70,12 @@ class _Copier:
     def copy_rankings(self, rankings: Mapping[Any, Any]) -> dict[Any, Any]:
         """Return the rankings of a run, or of one of its stages, by query."""
         max_scores = self.max_scores
+        # Most runs are of one kind and copied in one pass; a loop over short ones takes longer than judging them.
+        if type(rankings) is dict and set(map(type, rankings.values())) == {dict}:
+            if max_scores is None or max(map(len, rankings.values())) <= max_scores:
+                return dict(zip(rankings, map(dict.copy, rankings.values()), strict=True))
+            if min(map(len, rankings.values())) > max_scores:
+                return dict(rankings)
         copies: dict[Any, Any] = {}
         for query, ranking in rankings.items():
             # Looked at here, because for long mappings even a call would be a noticeable part of judging them.

@@ -15,7 +15,7 @@ from retrieval_metrics._internal.validation import common_id_type
 from retrieval_metrics.inputs.allowances import parse_allowances
 from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES
 from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE, as_grade_column, require_finite_grades
-from retrieval_metrics.inputs.id_checks import require_valid_ids
+from retrieval_metrics.inputs.id_checks import may_hold_invalid_id, require_valid_ids
 from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
 from retrieval_metrics.inputs.items import Piece, Retrieved
 from retrieval_metrics.inputs.judgments import read_judgments
@@ -148,9 +148,14 @@ class Qrels:
         self.document_query = np.repeat(np.arange(len(queries)), np.diff(np.array(bounds)))
 
     def _require_valid_ids(self, allow: Collection[str]) -> None:
-        if self.document_kind is str:
-            require_valid_ids(self.documents, self._name_document, allow=allow)
-        for query in self.queries:
+        documents: Any = self.documents
+        queries: Any = self.queries
+        # Both sides are usually text without a fault, which one pass over all of it shows.
+        if self.document_kind is str and (self.has_pieces or may_hold_invalid_id(documents)):
+            require_valid_ids(documents, self._name_document, allow=allow)
+        if self.query_kind is str and all(map(str.strip, queries)):
+            return
+        for query in queries:
             # The text of a question can be its id, so only one that says nothing is refused.
             if isinstance(query, str) and not query.strip():
                 raise ValueError(f"the qrels hold the query id {query!r}, which is blank; give each query its own id")

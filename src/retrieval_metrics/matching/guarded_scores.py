@@ -6,6 +6,7 @@ Judging reads only the scores of judged documents one by one and adds up the oth
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.kept_rankings import MAX_COPIED_SCORES
@@ -89,9 +90,8 @@ def guard_long_rankings(run: Any, judged: JudgedRun) -> None:
     read_scores = judged.read_scores
     if read_scores is not None:
         n_guarded = len(read_scores)
-        for row, position in enumerate(read_scores.queries):
-            query = judged.qrels.queries[position]
-            run[query] = GuardedScores(run[query], query, read_scores, row)
+        queries = list(map(judged.qrels.queries.__getitem__, read_scores.queries))
+        _guard(run, queries, read_scores)
     if len(run) > n_guarded:
         _guard_unread(run)
     if isinstance(run, RetrievedRun):
@@ -102,8 +102,20 @@ def guard_long_rankings(run: Any, judged: JudgedRun) -> None:
 
 def _guard_unread(rankings: Any) -> None:
     """Guard the rankings of which nothing was read by id, such as those of queries without judgments."""
+    are_scores = set(map(type, rankings.values())) == {dict}
+    if are_scores and max(map(len, rankings.values())) <= MAX_COPIED_SCORES:
+        return
     read_scores = ReadScores(())
+    queries = []
     for query, ranking in rankings.items():
         if type(ranking) is dict and len(ranking) > MAX_COPIED_SCORES:
             read_scores.add(-1, ranking, sum_scores(ranking), [], [])
-            rankings[query] = GuardedScores(ranking, query, read_scores, len(read_scores) - 1)
+            queries.append(query)
+    _guard(rankings, queries, read_scores)
+
+
+def _guard(rankings: Any, queries: list[QueryId], read_scores: ReadScores) -> None:
+    """Put guards in the place of the mappings of queries, of which something was read."""
+    mappings = read_scores.take_mappings()
+    rows = range(len(queries))
+    rankings.update(zip(queries, map(GuardedScores, mappings, queries, repeat(read_scores), rows), strict=True))

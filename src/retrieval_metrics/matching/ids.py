@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from itertools import compress
+from itertools import compress, repeat
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +23,7 @@ from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_rank
 from retrieval_metrics.matching.judged_columns import Duplicates, Items
 from retrieval_metrics.matching.judged_run import JudgedRun
 from retrieval_metrics.matching.read_scores import ReadScores
+from retrieval_metrics.matching.short_rankings import find_in_short_rankings, list_short_rankings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.budget import Lengths
     from retrieval_metrics.matching.ranking_order import ScoreOrder
+    from retrieval_metrics.matching.short_rankings import ShortRanks
 
 # Integers beyond this limit tie if their nearest floats do, as in columns and files.
 MAX_EXACT_INTEGER = 2.0**53
@@ -52,7 +54,22 @@ N_PROBED_SCORES = 8
 def judge_by_id(qrels: Qrels, run: RunMapping, order: ScoreOrder, lengths: Lengths | None = None) -> JudgedRun:
     """Find the judged documents of every query in its ranking."""
     finder = IdFinder(qrels.queries, qrels.documents, qrels.bounds, order)
-    n_retrieved = [0] * len(qrels)
+    id_types = _find_in_short_rankings(finder, qrels, run, order)
+    if id_types is None:
+        id_types = _find_query_by_query(finder, qrels, run, order)
+    _require_matching_id_types(qrels, id_types)
+    return JudgedRun(
+        qrels,
+        finder.items(qrels),
+        np.array(finder.n_retrieved),
+        finder.duplicates(),
+        lengths=lengths,
+        read_scores=finder.read_scores,
+    )
+
+
+def _find_query_by_query(finder: IdFinder, qrels: Qrels, run: RunMapping, order: ScoreOrder) -> set[type]:
+    """Look at one ranking after another; return the types of their ids."""
     id_types: set[type] = set()
     ranking_by_query: Mapping[Any, Any] = run
     for index, query in enumerate(qrels.queries):
@@ -65,22 +82,28 @@ def judge_by_id(qrels: Qrels, run: RunMapping, order: ScoreOrder, lengths: Lengt
                     refuse_empty_id(query)
                 id_types.add(type(next(iter(ranking))))
                 finder.find_in_scores(index, ranking)
-                n_retrieved[index] = len(ranking)
+                finder.n_retrieved[index] = len(ranking)
         else:
             document_ids = as_list(ranking, query)
             if document_ids:
                 id_types.update(map(type, document_ids))
-                n_retrieved[index] = len(document_ids)
+                finder.n_retrieved[index] = len(document_ids)
                 finder.find_in_list(index, document_ids)
-    _require_matching_id_types(qrels, id_types)
-    return JudgedRun(
-        qrels,
-        finder.items(qrels),
-        np.array(n_retrieved),
-        finder.duplicates(),
-        lengths=lengths,
-        read_scores=finder.read_scores,
-    )
+    return id_types
+
+
+def _find_in_short_rankings(finder: IdFinder, qrels: Qrels, run: RunMapping, order: ScoreOrder) -> set[type] | None:
+    """Look at all rankings at once if they are short; return the types of their ids, or None if they are not."""
+    rankings = list_short_rankings(qrels, run)
+    if rankings is None:
+        return None
+    if not order.single_precision and any(map(dict.__contains__, rankings, repeat(""))):
+        return None
+    ranks = find_in_short_rankings(qrels, rankings, single_precision=order.single_precision)
+    if ranks is None:
+        return None
+    finder.take_short_ranks(ranks, rankings)
+    return set(map(type, map(next, map(iter, filter(None, rankings)))))
 
 
 def _require_matching_id_types(qrels: Qrels, id_types: set[type]) -> None:
@@ -112,6 +135,7 @@ class IdFinder:
         bounds: Where the documents of each query begin in `documents`, and the end of the last.
         positions: The position in `documents` of each judged document that was retrieved.
         n_above: How many documents are ranked above each of these.
+        n_retrieved: How many documents were retrieved for each query.
         read_scores: What was read of the mappings that are too long to copy.
     """
 
@@ -123,6 +147,7 @@ class IdFinder:
         self.bounds = bounds
         self.positions: list[int] = []
         self.n_above: list[int] = []
+        self.n_retrieved = [0] * len(queries)
         self._breaks_ties_by_id = order.ties != "input"
         self._single_precision = order.single_precision
         self._tie_by_index: dict[int, _Tie] = {}  # by index in `positions`
@@ -179,6 +204,20 @@ class IdFinder:
         self.positions += positions
         self.n_above += [n_retrieved - score_end for score_end in ends]
         if tied_scores:
+            self._break_ties(tied_scores, ranking)
+
+    def take_short_ranks(self, ranks: ShortRanks, rankings: Sequence[dict[Any, Any]]) -> None:
+        """Take the ranks of the judged documents of all queries, and break their ties."""
+        self.positions = ranks.position.tolist()
+        self.n_above = ranks.n_above.tolist()
+        self.n_retrieved = list(map(len, rankings))
+        tied = np.flatnonzero(ranks.n_equal > 1).tolist()
+        tied_scores_by_query: dict[int, dict[int, float]] = {}
+        for found_index in tied:
+            query = bisect_right(self.bounds, self.positions[found_index]) - 1
+            tied_scores_by_query.setdefault(query, {})[found_index] = float(ranks.score[found_index])
+        for query, tied_scores in tied_scores_by_query.items():
+            ranking = round_ranking(rankings[query]) if self._single_precision else rankings[query]
             self._break_ties(tied_scores, ranking)
 
     def _break_ties(self, tied_scores: Mapping[int, float], ranking: Mapping[Any, float]) -> None:

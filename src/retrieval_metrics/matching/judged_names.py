@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,6 +95,8 @@ def _require_known(judged: Iterable[str], known: set[Any], kind: str) -> None:
 
 
 def _format_missing(missing: Sequence[str], known: set[Any]) -> str:
+    from difflib import get_close_matches  # here because only a name that is not found needs it
+
     shown = []
     for name in missing[:MAX_SHOWN_NAMES]:
         close = get_close_matches(name, [other for other in known if isinstance(other, str)], n=1)

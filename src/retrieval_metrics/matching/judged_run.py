@@ -296,6 +296,10 @@ class JudgedRun:
         relevant = grade > 0
         query = query[relevant]
         grade = grade[relevant]
-        best_first = np.lexsort((-grade, query))
-        query = query[best_first]
-        return IdealRanking(query, grade[best_first], ordinals(query))
+        rises = grade[1:] > grade[:-1]
+        # Binary judgments, and all that are written best first, need not be sorted.
+        if (rises & (query[1:] == query[:-1])).any():
+            best_first = np.lexsort((-grade, query))
+            query = query[best_first]
+            grade = grade[best_first]
+        return IdealRanking(query, grade, ordinals(query))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from unicodedata import normalize
-from urllib.parse import unquote
 
 from retrieval_metrics._internal.patterns import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 NearIdKind: TypeAlias = Literal[
     "unicode_form",
@@ -60,6 +59,15 @@ def _compose(text: str) -> str:
     return normalize("NFKC", text)
 
 
+def _unquote(text: str) -> str:
+    if "%" not in text:
+        return text
+    # Imported here because few ids are encoded, and importing it takes as long as an evaluation.
+    from urllib.parse import unquote
+
+    return unquote(text)
+
+
 def _unify_slashes(text: str) -> str:
     return text.replace("\\", "/")
 
@@ -79,7 +87,7 @@ _SPELLINGS: Sequence[tuple[NearIdKind, Callable[[str], str]]] = (
     ("invisible_characters", _remove_invisible),
     ("unicode_form", _compose),
     ("case", str.casefold),
-    ("percent_encoding", unquote),
+    ("percent_encoding", _unquote),
     ("slashes", _unify_slashes),
     ("leading_zeros", _strip_leading_zeros),
     ("decimal_point", _drop_decimal_zero),
@@ -93,7 +101,7 @@ def unify_spelling(document_id: str) -> str:
         >>> unify_spelling("Docs%5CCafe\u0301 007.MD ")
         'docs/café 7.md'
     """
-    text = unquote(document_id)
+    text = _unquote(document_id)
     text = _compose(_remove_invisible(text)).casefold()
     text = _compose(text)
     return _drop_decimal_zero(_strip_leading_zeros(_unify_slashes(_strip_blanks(text))))
@@ -154,6 +162,69 @@ def list_wholes(document_id: str) -> list[str]:
 
 # A search in many ids at once: what cannot be a near miss is ruled out in one pass over their text.
 
+# The classes of characters in which ids are compared at once: most collections hold ids of one form, such as `d17` or
+# `doc-17`, and no two of these are near misses.
+_ODD = b"!"
+_LOWER_CASE = b"a"
+_UPPER_CASE = b"A"
+_MARK = b"+"
+_CLASS_BY_CHARACTER = {
+    **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", _LOWER_CASE),
+    **dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", _UPPER_CASE),
+    **dict.fromkeys("!\"$&'()*+,;<=>?[]^`{}", _MARK),
+    **dict.fromkeys("123456789", b"9"),
+    **dict.fromkeys("\n0" + _SEPARATORS),
+}
+
+
+def _make_byte_table(class_by_character: Mapping[str, bytes | None], default: bytes) -> bytes:
+    """Return what each byte is translated to: the class of its character, itself, or the default."""
+    table = bytearray(default * 256)
+    for character, byte_class in class_by_character.items():
+        table[ord(character)] = (byte_class or character.encode())[0]
+    return bytes(table)
+
+
+# Blanks, control characters, backslashes and percent signs are odd; line ends, zeros and separators stay.
+_CLASSES = _make_byte_table(_CLASS_BY_CHARACTER, _ODD)
+_DIGIT_CLASSES = _make_byte_table({**dict.fromkeys("123456789", b"9"), "0": None}, _MARK)
+_SEPARATOR_CLASSES = _make_byte_table(dict.fromkeys("\n", None), b"-")
+_ZEROS_AS_DIGITS = bytes.maketrans(b"0", b"9")
+_ALL_BUT_SEPARATORS = _LOWER_CASE + _UPPER_CASE + _MARK + b"90"
+
+
+def may_hold_near_ids(ids: Collection[str]) -> bool:
+    """Return whether two different ids could be near misses: never wrong if it says no, and much cheaper than a search.
+
+    Two ids without blanks and the like, whose letters are all of one case, are near misses only if one has more
+    separators than the other, because a part or a path begins at one; or fewer zeros, which numbers of one width show.
+
+    Example:
+        >>> may_hold_near_ids(["d7", "d10"]), may_hold_near_ids(["d7", "d7#1"]), may_hold_near_ids(["d7", "d07"])
+        (False, True, True)
+    """
+    text = "\n".join(ids)
+    if not text.isascii():
+        return True
+    lines = f"\n{text}\n".encode()
+    classes = lines.translate(_CLASSES)
+    if _ODD in classes or (_LOWER_CASE in classes and _UPPER_CASE in classes):
+        return True
+    digits = lines.translate(_DIGIT_CLASSES)
+    # A zero that begins a number can be left out before another digit; after a point, with the point.
+    if b".0" in lines:
+        return True
+    if b"+0" in digits and (b"+00" in digits or b"+09" in digits):
+        return not _are_alike(classes.translate(_ZEROS_AS_DIGITS), len(ids))
+    return not _are_alike(classes.translate(_SEPARATOR_CLASSES, _ALL_BUT_SEPARATORS), len(ids))
+
+
+def _are_alike(lines: bytes, n_ids: int) -> bool:
+    """Return whether there are as many lines as ids, which a line end in an id prevents, and all are like the first."""
+    first_line = lines[: lines.index(b"\n", 1)]
+    return lines == first_line * n_ids + b"\n"
+
+
 # Zeros, blanks and control characters but line ends.
 _DELETED_CODES = [*range(10), *range(11, 33), ord("0"), 127]
 _REDUCED = {**dict.fromkeys(_DELETED_CODES), ord("\\"): "/"}
@@ -161,8 +232,7 @@ _REDUCED = {**dict.fromkeys(_DELETED_CODES), ord("\\"): "/"}
 
 def _reduce(text: str) -> str:
     """Return a text in lower case without zeros, blanks and invisible characters, but with its line ends."""
-    if "%" in text:
-        text = unquote(text)
+    text = _unquote(text)
     if not text.isascii():
         text = _BLANKS_WITHIN_LINES.sub("", _remove_invisible(normalize("NFKC", text)).casefold())
         text = normalize("NFKC", text)

@@ -17,7 +17,14 @@ import numpy as np
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.run import Run, StreamedRun
-from retrieval_metrics.matching.near_ids import NearIdIndex, find_near_kind, list_wholes, unify_spelling
+from retrieval_metrics.matching.near_ids import (
+    NearIdIndex,
+    find_near_kind,
+    list_wholes,
+    may_hold_near_ids,
+    unify_spelling,
+)
+from retrieval_metrics.matching.rank_rows import is_new
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -120,7 +127,10 @@ def _search(judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matchi
     positions = np.flatnonzero(is_missing)
     if not len(positions):
         return NO_NEAR_MISSES
-    sample = _Search(judged, run, match, _sample_queries(judged, positions))
+    sampled = _sample_queries(judged, positions)
+    if not isinstance(run, Run) and not _may_hold_near_misses(judged, run, sampled):
+        return NearMisses(n_missing=len(positions))
+    sample = _Search(judged, run, match, sampled)
     if next(sample.find(MAX_SAMPLED_IDS // max(len(sample.queries), 1), is_sample=True), None) is None:
         return NearMisses(n_missing=len(positions))
     search = _Search(judged, run, match, positions)
@@ -129,10 +139,29 @@ def _search(judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matchi
     return NearMisses(tuple(entries), len(positions))
 
 
+def _may_hold_near_misses(judged: JudgedRun, run: Mapping[Any, Any], positions: IntArray) -> bool:
+    """Return whether missing documents could have near misses: never wrong if it says no.
+
+    Most collections hold ids of one form, which one look at all of them together shows; a search takes longer than the
+    metrics of a small run.
+    """
+    qrels = judged.qrels
+    ids: list[Any] = list(map(qrels.documents.__getitem__, positions.tolist()))
+    owners = qrels.document_query[positions]
+    queries = owners[is_new(owners)].tolist()
+    depth = MAX_SAMPLED_IDS // len(queries)
+    for owner in queries:
+        ids.extend(islice(run[qrels.queries[owner]], depth))
+    try:
+        return may_hold_near_ids(ids)
+    except TypeError:  # items or pieces, whose ids are found one by one
+        return True
+
+
 def _sample_queries(judged: JudgedRun, positions: IntArray) -> IntArray:
     """Return the missing documents of some queries, evenly spread; all if the queries are few."""
     owners = judged.qrels.document_query[positions]
-    queries = np.unique(owners)
+    queries = owners[is_new(owners)]
     if len(queries) <= MAX_SAMPLED_QUERIES:
         return positions
     indices = np.linspace(0, len(queries) - 1, MAX_SAMPLED_QUERIES).astype(np.int64)

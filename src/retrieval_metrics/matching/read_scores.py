@@ -18,6 +18,7 @@ class ReadScores:
         documents: The judged documents of all queries.
         queries: The position of the query of each mapping.
         totals: The sum of the scores of each mapping.
+        mappings: The mappings, until `take_mappings` takes them.
         last: The last document of each, which is another one after any insertion.
         ends: Where the judged documents of each end in the two following lists.
         positions: The positions in `documents` of the judged documents with a score.
@@ -29,6 +30,7 @@ class ReadScores:
         self.documents = documents
         self.queries: list[int] = []
         self.totals: list[Any] = []
+        self.mappings: list[dict[Any, Any]] = []
         self.last: list[DocumentId] = []
         self.ends: list[int] = []
         self.positions: list[int] = []
@@ -41,10 +43,19 @@ class ReadScores:
         """Remember a mapping, of which the sum and the scores of the judged documents were read."""
         self.queries.append(query)
         self.totals.append(total)
-        self.last.append(next(reversed(ranking)))
-        self.positions += positions
-        self.scores += scores
+        self.mappings.append(ranking)
+        if positions:
+            self.positions += positions
+            self.scores += scores
         self.ends.append(len(self.positions))
+
+    def take_mappings(self) -> list[dict[Any, Any]]:
+        """Return the mappings, and keep only what tells whether they are changed."""
+        mappings = self.mappings
+        # All in one pass, because looking at each when it is added takes several times as long.
+        self.last = list(map(next, map(reversed, mappings)))
+        self.mappings = []
+        return mappings
 
     def differs(self, row: int, ranking: dict[Any, Any]) -> bool:
         """Return whether a mapping is not what was remembered in a row."""

@@ -10,7 +10,6 @@ from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.inputs.documents import source_text_by_name
 from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.matching.judged_names import require_judged_names
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.match_key import Key
@@ -49,6 +48,7 @@ def with_source_texts(
     if documents is None and not judged_sources:
         return match
     # Imported here because evaluating ids never needs it.
+    from retrieval_metrics.matching.judged_names import require_judged_names
     from retrieval_metrics.matching.matching_options import Matching, as_matching
 
     has_texts = isinstance(match, Matching) and match.sources is not None

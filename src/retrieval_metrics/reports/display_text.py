@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +36,8 @@ def terminal_width() -> int | None:
     """Return the number of columns of the terminal that stdout is; None if it is a file, a pipe or a notebook."""
     if not sys.stdout.isatty():
         return None
+    import shutil  # here because evaluating prints nothing
+
     return shutil.get_terminal_size().columns
 
 

@@ -14,7 +14,6 @@ from langchain_retrieval_metrics.documents import convert_items, get_key
 from langchain_retrieval_metrics.retriever_functions import RefusedAnswer, resolve_retriever
 from langchain_retrieval_metrics.stage_recording import with_stages
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Retrieved, aretrieve, retrieve
-from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions
 from retrieval_metrics.integration_api.async_support import (
     WORKERS,
     forward_arguments,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from retrieval_metrics import Evaluation, Metric, Rules
-    from retrieval_metrics.integration_api import StageRankings
+    from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions, StageRankings
     from retrieval_metrics.types import ClustersBy, Exclude, MatchBy
 
 DocumentList: TypeAlias = Sequence[Document]
@@ -71,6 +70,9 @@ def _prepare_evaluation(
     exclude: Exclude | None = None,
 ) -> _PreparedEvaluation:
     """Check the arguments of `evaluate_retriever` before anything is asked."""
+    # Imported here because only evaluating needs it, and importing this package should cost little beside LangChain.
+    from retrieval_metrics.integration_api import EvaluationTask
+
     evaluation = EvaluationTask(
         dataset, metrics, match, rules=rules, clusters=clusters, documents=documents, exclude=exclude
     )

@@ -96,12 +96,17 @@ def _apply_rules_to_values(
         if without_relevant is not None:
             values = np.where(without_relevant, np.nan, values)
         if rules.no_relevant == "zero":
-            values = np.nan_to_num(values, nan=0.0)
+            values = undefined_as_zero(values)
         elif rules.no_relevant == "match":
             values = np.where(np.isnan(values), judged.n_retrieved == 0, values)
     if rules.empty == "zero":
         return values
     return np.where(judged.n_retrieved > 0, values, np.nan)
+
+
+def undefined_as_zero(values: FloatArray) -> FloatArray:
+    """Return values with 0 for NaN; `np.nan_to_num`, which looks for infinite values too, takes five times as long."""
+    return np.where(np.isnan(values), 0.0, values)
 
 
 def _score_tied_queries(
