@@ -387,7 +387,7 @@ def compare(
 def _require_named_runs(qrels: Any, runs: Any) -> Mapping[str, RunMapping | Run]:
     """Return the runs by name; raise if they are a single run, or evaluations."""
     if not isinstance(runs, Mapping):
-        call = _format_intended_call(qrels, runs)
+        call = _format_intended_call(qrels)
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}; write {call}")
     if isinstance(runs, Run) or any(map(_is_ranking, runs.values())):
         raise TypeError(
@@ -406,7 +406,7 @@ def _is_ranking(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(next(iter(value.values()), None), Real)
 
 
-def _format_intended_call(qrels: Any, runs: Any) -> str:
+def _format_intended_call(qrels: Any) -> str:
     """Return the call that was probably meant, if the second argument of `compare` is no mapping of runs."""
     if isinstance(qrels, Evaluation):
         return 'compare({"a": first, "b": second})'
