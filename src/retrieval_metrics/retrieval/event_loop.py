@@ -11,6 +11,8 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from retrieval_metrics._internal.warn import find_user_line, waiting_line
+
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Coroutine
@@ -124,7 +126,11 @@ def run_until_complete(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
             finished.set()
 
     # The call copies the context of the caller, in which the task then runs.
-    future = asyncio.run_coroutine_threadsafe(work(), _loops.get_for_this_thread())
+    token = waiting_line.set(find_user_line())
+    try:
+        future = asyncio.run_coroutine_threadsafe(work(), _loops.get_for_this_thread())
+    finally:
+        waiting_line.reset(token)
     try:
         while not finished.wait(CHECK_SECONDS):
             continue
