@@ -40,17 +40,17 @@ class Judge(BaseRagasLLM):
         return True
 
 
-def answered(asked: list[tuple[str, list[str]]], store: InMemoryVectorStore) -> EvaluationDataset:
+def answered(pairs: list[tuple[str, list[str]]], store: InMemoryVectorStore) -> EvaluationDataset:
     """Return what an application retrieved and answered to the first questions."""
     rows: list[dict[str, Any]] = []
-    for question, files in asked[:12]:
-        found = store.similarity_search(question, k=5)
+    for question, files in pairs[:12]:
+        documents = store.similarity_search(question, k=5)
         rows.append(
             {
                 "user_input": question,
-                "response": found[0].page_content,
-                "retrieved_contexts": [document.page_content for document in found],
-                "retrieved_context_ids": [document.metadata["source"] for document in found],
+                "response": documents[0].page_content,
+                "retrieved_contexts": [document.page_content for document in documents],
+                "retrieved_context_ids": [document.metadata["source"] for document in documents],
                 "reference_context_ids": files,
             }
         )

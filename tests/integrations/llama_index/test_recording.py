@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
-from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.base.llms import types as message_types
 from llama_index.core.llms import ChatMessage
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -57,19 +57,19 @@ def ids(items: Any) -> list[str]:
 def test_lists_of_chat_messages_are_conversations() -> None:
     search_arguments = {"query": "close"}
     calls = [{"id": "1", "type": "function", "function": {"name": "search", "arguments": json.dumps(search_arguments)}}]
-    asked = [
+    requests = [
         ChatMessage(role="assistant", content="", additional_kwargs={"tool_calls": calls}),
-        ChatMessage(
-            role="assistant",
-            blocks=[ToolCallBlock(tool_call_id="1", tool_name="search", tool_kwargs=search_arguments)],
-        ),
     ]
-    found = json.dumps([{"id": "d2", "text": "the whole text of d2"}])
-    for call in asked:
+    block_class = getattr(message_types, "ToolCallBlock", None)
+    if block_class is not None:  # new in llama-index-core 0.14
+        block = block_class(tool_call_id="1", tool_name="search", tool_kwargs=search_arguments)
+        requests.append(ChatMessage(role="assistant", blocks=[block]))
+    result = json.dumps([{"id": "d2", "text": "the whole text of d2"}])
+    for call in requests:
         messages = [
             ChatMessage(role="user", content="How is a file closed?"),
             call,
-            ChatMessage(role="tool", content=found, additional_kwargs={"tool_call_id": "1", "name": "search"}),
+            ChatMessage(role="tool", content=result, additional_kwargs={"tool_call_id": "1", "name": "search"}),
             ChatMessage(role="assistant", content="By with [1]."),
         ]
         for source in (messages, {"1": messages}, [[message.model_dump() for message in messages]]):
