@@ -15,8 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import retrieval_metrics as rm
+from handbook_search import HANDBOOK, write_questions
 from retrieval_metrics.cli.main import main
-from your_search import write_questions
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
@@ -31,8 +31,12 @@ ENVIRONMENT = re.compile(r"^<!-- environment: (.+) -->$", re.MULTILINE)
 RECIPES = {page: match[1].split() for page in PAGES if (match := ENVIRONMENT.search(page.read_text(encoding="utf-8")))}
 RUN_HERE = [page for page in PAGES if page not in RECIPES]
 FRONT = ROOT / "README.md"
-HANDBOOK = ROOT / "examples" / "handbook"
-"""The documents of the tutorial, which stand beside whoever runs a page."""
+YOURS = {
+    "haystack": "handbook_haystack",
+    "langchain": "handbook_langchain",
+    "llama_index": "handbook_llama_index",
+}
+"""The example with what the page of an integration calls yours."""
 CHAPTERS = sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md"))
 """The pages of the tutorial: each goes on where the one before ends."""
 FENCE = re.compile(r"^```(?P<language>\S+)(?P<said>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -74,7 +78,10 @@ def begun(page: Path) -> dict[str, object]:
     if page == FRONT:
         namespace |= import_module("front_page").names()  # imports three hosts
     if page.parent.parent == ROOT / "integrations":
-        namespace |= import_module("your_search").names(page.parent.name)
+        if page.parent.name in YOURS:
+            namespace |= import_module(YOURS[page.parent.name]).yours()
+        else:
+            namespace |= import_module("your_search").names(page.parent.name)
     for earlier in CHAPTERS[: CHAPTERS.index(page)] if page in CHAPTERS else []:
         for block in FENCE.finditer(earlier.read_text(encoding="utf-8")):
             if block["language"] == "python":

@@ -1,7 +1,5 @@
 """What the pages of some integrations call yours: a search over the handbook, an answer and a judge, offline."""
 
-import csv
-import json
 import re
 from functools import cache
 from pathlib import Path
@@ -38,17 +36,6 @@ def search(question: str) -> list[dict[str, str]]:
 def search_files(question: str) -> list[str]:
     """Return the names of the files of these passages, each once."""
     return list(dict.fromkeys(passage["file"] for passage in search(question)))
-
-
-def write_questions(path: Path) -> None:
-    """Write the questions of the passengers, with a row for each file that a question needs."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["question", "document"])
-        for line in (HANDBOOK / "questions.jsonl").read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            files = sorted({place["source"] for place in row["needed"]})
-            writer.writerows([row["query"], name] for name in files)
 
 
 def names(integration: str) -> dict[str, Any]:

@@ -120,6 +120,31 @@ class TestWhereMessagesStand:
         with pytest.raises(ValueError, match=r"tools that ran: 'add', 'kb_search'; .* name it: tools=\['kb_search'\]"):
             rm.read_traces(messages)
 
+    def test_numbers_in_the_last_answer_mean_documents_of_its_own_turn(self) -> None:
+        documents = {name: [{"id": name, "text": f"the text of {name}"}] for name in ("old", "new")}
+        first = [*chat("who?", [("1", "a")], ("1", documents["old"])), {"role": "assistant", "content": "So [1]."}]
+        second = [*chat("when?", [("2", "b")], ("2", documents["new"])), {"role": "assistant", "content": "So [1]."}]
+        t = rm.read_traces({"q": [*first, *second]}, tools="search", citations="numbered")
+        assert t["q"].citations == ["new"]
+        assert ids_of(t["q"].context or ()) == ["old", "new"]
+        (note,) = t.notes
+        assert "{'q, turn 1': messages[:4], 'q, turn 2': messages[4:]}" in note
+        split = rm.read_traces({"q, turn 1": first, "q, turn 2": second}, tools="search", citations="numbered")
+        assert [trajectory.citations for trajectory in split.values()] == [["old"], ["new"]]
+        assert split.notes == ()
+        follow_up = [*first, {"role": "user", "content": "Sure?"}, {"role": "assistant", "content": "Yes [1]."}]
+        t = rm.read_traces({"q": follow_up}, tools="search", citations="numbered")
+        assert t["q"].citations == ["[1]"]  # nothing was read in this turn
+
+    def test_what_the_user_says_before_an_answer_begins_no_turn(self) -> None:
+        greeting = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Yes?"}]
+        messages = [*greeting, *chat("who?", "quickly", [("1", "a")], ("1", D1))]
+        t = rm.read_traces(
+            [*messages, {"role": "assistant", "content": "So [1]."}], tools="search", citations="numbered"
+        )
+        assert t["1"].citations == ["d1"]
+        assert t.notes == ()
+
     def test_messages_have_no_times(self) -> None:
         (trajectory,) = rm.read_traces(MESSAGES["openai_chat"]["retries"], tools="search").values()
         assert [call.seconds for call in trajectory.calls] == [None]

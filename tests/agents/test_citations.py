@@ -35,6 +35,14 @@ class TestCitations:
         assert trajectory.citations == ["d1", "d3", "[3]"]
         assert trajectory.properties()["cited_not_in_context"] == 1 / 3
 
+    def test_a_year_in_brackets_is_a_citation_only_where_so_many_documents_are_numbered(self) -> None:
+        written = f"[1] {TEXTS['d1']}\n[2] {TEXTS['d2']}"
+        trajectory = self.read_answer(written, "In [2019] and [2015-2017] [2], not [9].", citations="numbered")
+        assert trajectory.citations == ["d2", "[9]"]
+        written = f"[2019] {TEXTS['d1']}\n[2] {TEXTS['d2']}"
+        trajectory = self.read_answer(written, "In [2019] and [2018].", citations="numbered")
+        assert trajectory.citations == ["d1", "[2018]"]
+
     def test_a_number_of_two_documents_means_either(self) -> None:
         twice = "\n".join(f"[1] {TEXTS[id_]}" for id_ in ("d1", "d2"))
         with pytest.raises(ValueError, match=r"the number \[1\] to two documents, 'd1' and 'd2'.*; citations= takes"):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "examples"))
 
 from fake_langfuse import fake_langfuse
 from fake_models import Service, fake_models

@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # for the command above; pytest puts it there itself
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "examples"))
 
 import retrieval_metrics as rm
 from retrieval_metrics._internal.optional_packages import EXTRAS

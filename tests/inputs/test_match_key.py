@@ -37,6 +37,8 @@ def test_the_key_reads_the_named_value(match: Any, value: Any) -> None:
         (None, {"file_name": "c.md"}, "c.md"),
         (None, {"source": " ", "path": "z\\d.md"}, "d.md"),
         (None, {"source": 3}, None),
+        ("5f2c", {"file_path": "y/b.md"}, "b.md"),
+        ("x/a.md", {"source": "x/a.md", "file_path": "y/b.md"}, "a.md"),
         (None, None, None),
     ],
 )

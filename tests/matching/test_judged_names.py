@@ -67,6 +67,20 @@ def test_a_file_name_that_two_documents_have_is_ambiguous() -> None:
         evaluate(["readme.md"], "filename", documents)
 
 
+def test_pages_of_one_file_share_its_name_whatever_ids_their_framework_gives_them() -> None:
+    pages = [
+        rm.Retrieved(f"p{page}", "text", source=f"5f2c-{page}", metadata={"file_path": "docs/boarding.pdf"})
+        for page in range(2)
+    ]
+    other = rm.Retrieved("p3", "text", source="5f2c-3", metadata={"file_path": "old/boarding.pdf"})
+    qrels = {"q1": ["boarding.pdf"]}
+    run = {"q1": [pages[1]]}
+    result = rm.evaluate(qrels, run, "mrr", match="filename", documents=pages)
+    assert result.means["mrr"] == 1.0
+    with pytest.raises(ValueError, match=r"judge whole paths, with match='metadata:file_path'"):
+        rm.evaluate(qrels, run, "mrr", match="filename", documents=[*pages, other])
+
+
 def test_many_missing_names_are_counted() -> None:
     with pytest.raises(ValueError, match=r"5 judged names .*'q', 'r', 's', 2 more"):
         evaluate(["q", "r", "s", "t", "u"], "source")

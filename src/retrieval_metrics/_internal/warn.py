@@ -21,9 +21,9 @@ class RetrievalWarning(UserWarning):
     """The data is probably not what was meant; the results are correct for the data as given."""
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A line of code, as `warnings` wants to know it."""
+@dataclass(frozen=True, slots=True)
+class UserLine:
+    """A line of user code, for a warning that may come later and from another thread."""
 
     filename: str
     number: int
@@ -31,7 +31,7 @@ class _Line:
     registry: dict[Any, Any]
 
     @classmethod
-    def of_frame(cls, frame: FrameType) -> _Line:
+    def of_frame(cls, frame: FrameType) -> UserLine:
         """Return the line that a frame executes."""
         module = frame.f_globals.get("__name__") or "<string>"
         registry = frame.f_globals.setdefault("__warningregistry__", {})
@@ -39,19 +39,31 @@ class _Line:
 
 
 # The line of user code that waits for what another thread does for it.
-_waiting_line: ContextVar[_Line | None] = ContextVar("waiting_line", default=None)
+_waiting_line: ContextVar[UserLine | None] = ContextVar("waiting_line", default=None)
 
 
-def warn(message: str | Warning, category: type[Warning] = RetrievalWarning, *, host: str = "") -> None:
+def find_user_line() -> UserLine:
+    """Return the line that called this package, or that called the integration which did."""
+    return _find_user_line(sys._getframe(1), "")  # noqa: SLF001  (as in `warn`)
+
+
+def warn(
+    message: str | Warning,
+    category: type[Warning] = RetrievalWarning,
+    *,
+    host: str = "",
+    user_line: UserLine | None = None,
+) -> None:
     """Warn at the line that called this package, or that called the integration which did.
 
     Args:
         message: The text.
         category: The class of the warning.
         host: The top-level module of a framework that calls this package, whose lines are passed over too.
+        user_line: The line, if it was found before, because no user code calls the code that warns.
     """
     caller = sys._getframe(1)  # noqa: SLF001  (`skip_file_prefixes` of warnings.warn is new in Python 3.12)
-    line = _find_user_line(caller, host)
+    line = user_line or _find_user_line(caller, host)
     warnings.warn_explicit(message, category, line.filename, line.number, line.module, line.registry)
 
 
@@ -65,7 +77,7 @@ def remember_user_line() -> Iterator[None]:
         _waiting_line.reset(token)
 
 
-def _find_user_line(caller: FrameType, host: str) -> _Line:
+def _find_user_line(caller: FrameType, host: str) -> UserLine:
     """Return the first line outside; without one the line that waits for this thread, or the outermost of all."""
     outside = None
     frame: FrameType | None = caller
@@ -74,10 +86,10 @@ def _find_user_line(caller: FrameType, host: str) -> _Line:
         if not _is_ours(frame):
             outside = outside or frame
             if _top_level_module(frame) not in {*RUNNERS, "contextlib", host}:
-                return _Line.of_frame(frame)
+                return UserLine.of_frame(frame)
         outermost = frame
         frame = frame.f_back
-    return _waiting_line.get() or _Line.of_frame(outside or outermost)
+    return _waiting_line.get() or UserLine.of_frame(outside or outermost)
 
 
 def _top_level_module(frame: FrameType) -> str:

@@ -174,12 +174,18 @@ class AgentTrace:
 
     Attributes:
         unread: The errors of results that do not say which documents were found.
+        searched_turns: In how many turns of the user the agent searched, once the trace was read.
+        turn_starts: The numbers of the messages with which the user begins a turn; empty if it is no conversation.
     """
 
     def __init__(self, spans: Mapping[str, TraceSpan], options: TraceReadingOptions) -> None:
         """Take the spans."""
         self._options = options
         self.unread: list[TraceError] = []
+        self.searched_turns = 0
+        self.turn_starts: tuple[int, ...] = ()
+        if CONVERSATION_KIND in spans:
+            self.turn_starts = spans[CONVERSATION_KIND].turn_starts
         self._spans = spans
         self._parent_ids = {span.parent for span in spans.values()}
         # The nearest span around each span that counts, its innermost tool, and how many spans are around it. Links
@@ -256,6 +262,7 @@ class AgentTrace:
     def read(self) -> TraceContents:
         """Return the calls, the context and the citations in the trace."""
         searches = sorted(self._find_searches(), key=_search_positions)
+        self.searched_turns = self._count_searched_turns(searches)
         calls = self._join_searches(searches)
         self._answering = self._find_answering_model(searches)
         items = _distinct_items(calls)
@@ -264,6 +271,10 @@ class AgentTrace:
         if not cited:
             return TraceContents(calls, context.documents, None if cited is None else [])
         return TraceContents(calls, context.documents, _shorten_citations(cited, items))
+
+    def _count_searched_turns(self, searches: Iterable[_FoundSearch]) -> int:
+        # In a conversation, a search starts at the number of a message.
+        return len({bisect_right(self.turn_starts, search.positions[0].start) for search in searches})
 
     def _find_answering_model(self, searches: Sequence[_FoundSearch]) -> TraceSpan | None:
         """Return the last model of the agent; None if it failed to answer, because it asked for a later search."""
@@ -497,11 +508,19 @@ class AgentTrace:
         if answer is None or (takes_context and context.documents is None):
             return None
         if rule == "numbered":
-            return find_numbered_citations(answer, unescape(context.text), context.documents or ())
+            numbered = self._find_numbered_context(context)
+            return find_numbered_citations(answer, unescape(numbered.text), numbered.documents or ())
         cited = rule(answer, context.documents) if takes_context else rule(answer)
         if isinstance(cited, str) or not isinstance(cited, Iterable):
             raise TypeError(f"citations= must return a list of ids, empty if nothing is cited, got {cited!r}")
         return cited
+
+    def _find_numbered_context(self, context: _ReadContext) -> _ReadContext:
+        """Return the context that numbers in the answer can mean: what was read since the last question of the user."""
+        if self._answering is None or self._answering.turn_input is None:
+            return context
+        text = self._answering.turn_text()
+        return _ReadContext(text, list(find_quoted_items(text, context.documents or ())))
 
     def _find_structured_citations(self, items: Sequence[Any]) -> list[Any] | None:
         if self._answering is None:

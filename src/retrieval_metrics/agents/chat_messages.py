@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.agents.model_message import PROVIDER_SEARCHES, ModelMessage, ToolCall, read_message
@@ -54,6 +55,8 @@ ROLES = {
     **dict.fromkeys(("function_call_output", "custom_tool_call_output"), OTHER),
 }
 ROLE_KEYS = ("role", "type", "kind")
+# The names of roles of messages that the user has written.
+USER_ROLES = {"user", "human", "request"}
 # The keys under which a line of a file or an event has its message.
 MESSAGE_KEYS = ("message", "payload", "data", "kwargs", "raw_item", "value")
 _MESSAGE_KEY_SET = set(MESSAGE_KEYS)
@@ -101,11 +104,13 @@ class LastAnswer(NamedTuple):
         model: The span of the model.
         messages: The messages of its conversation, to which later ones are added.
         n_read: The number of first messages that the model has read.
+        turn_start: The position of the message with which the user began the turn.
     """
 
     model: TraceSpan
     messages: list[Any]
     n_read: int
+    turn_start: int
 
 
 def iterate_spans(records: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
@@ -254,11 +259,29 @@ def _find_role(record: dict[str, Any], message: dict[str, Any] | None = None) ->
 
 
 def _find_own_role(message: dict[str, Any]) -> str | None:
-    for key in ROLE_KEYS:
-        role = ROLES.get(str(message[key]).lower()) if key in message else None
+    for name in _role_names(message):
+        role = ROLES.get(name)
         if role is not None:
             return role
     return None
+
+
+def _role_names(message: dict[str, Any]) -> list[str]:
+    """Return what a message says about its role, in lower case."""
+    names = []
+    for key in ROLE_KEYS:
+        name = message.get(key)
+        if isinstance(name, Enum):  # the roles of LlamaIndex
+            name = name.value
+        names.append(str(name).lower())
+    return names
+
+
+def _is_question(message: dict[str, Any]) -> bool:
+    """Return whether the user wrote a message, rather than a tool or the system."""
+    if USER_ROLES.isdisjoint(_role_names(message)) or last_text(message) is None:
+        return False
+    return not _find_results(message)
 
 
 def _find_results(message: dict[str, Any]) -> list[CallResult]:
@@ -351,6 +374,11 @@ class _Conversation:
         self._speakers: dict[Any, TraceSpan | None] = {}
         self._messages: dict[Any, list[Any]] = {}
         self._last_answers: dict[Any, LastAnswer] = {}
+        # The numbers of the messages with which the user begins a turn, the position of the last of them among the
+        # messages of the main agent, and whether that agent has said something since.
+        self._turn_starts: list[int] = []
+        self._turn_start = 0
+        self._has_answered = True
 
     def read_messages(self, messages: Iterable[Any]) -> list[TraceSpan]:
         """Return the spans of the messages: each answer of a model, and each tool call at the time of its result."""
@@ -363,8 +391,11 @@ class _Conversation:
             self._read_record(number, plain)
         for span in self._unanswered_calls():
             span.error = "the messages hold no result of this call"
-        for answer in self._last_answers.values():
+        self._root.turn_starts = tuple(self._turn_starts)
+        for scope, answer in self._last_answers.items():
             answer.model.input = answer.messages[: answer.n_read]
+            if scope is None and len(self._turn_starts) > 1:
+                answer.model.turn_input = answer.messages[answer.turn_start : answer.n_read]
         return self._spans
 
     def _read_record(self, number: int, record: dict[str, Any]) -> None:
@@ -376,10 +407,22 @@ class _Conversation:
         replaces_context = "current_agent_name" in record or record.get("isCompactSummary")
         if role == OTHER and replaces_context:
             self._messages[scope] = []
+            if scope is None:
+                self._turn_start = 0
+        elif role == OTHER and scope is None and self._has_answered and _is_question(message):
+            self._begin_turn(number)
         parts = _split_at_results(message) if role == MODEL else [message]
         for part_number, part in enumerate(parts):
             time = number + part_number / PARTS_PER_MESSAGE if part_number else number
             self._read_part(time, part, role, scope)
+
+    def _begin_turn(self, number: int) -> None:
+        """Note that the user begins a turn with a message, unless a tool has not answered yet."""
+        if self._unanswered_calls():
+            return
+        self._turn_starts.append(number)
+        self._turn_start = len(self._messages.setdefault(None, []))
+        self._has_answered = False
 
     def _read_part(self, time: float, message: dict[str, Any], role: str | None, scope: str | None) -> None:
         """Add the spans of a message, or of one part of it; see `_split_at_results`."""
@@ -421,9 +464,11 @@ class _Conversation:
         """Add what a model wrote; lines of one message, and messages with no result between them, are one answer."""
         message_key = scope, _conversation_name(part, ("id",), "") or time
         model = self._models.get(message_key) or self._speakers.get(scope)
+        if scope is None:
+            self._has_answered = True
         if model is None:
             model = self._add_span(f"message {time}", MODEL, time, scope, output=[])
-            self._last_answers[scope] = LastAnswer(model, messages, len(messages))
+            self._last_answers[scope] = LastAnswer(model, messages, len(messages), self._turn_start)
         self._models[message_key] = model
         self._speakers[scope] = model
         self._add_output(model, time, part)

@@ -20,6 +20,9 @@ NUMBERS = re.compile(r"[\[\u3010]\s?\^?(\d{1,9}(?:\s*[,;\u2013-]\s*\d{1,9})*)\s?
 MAX_LABEL_DISTANCE = 300
 # The largest difference of the two ends of a range such as [1-9].
 MAX_RANGE = 100
+# From here on a number in brackets is probably no citation, such as the year in [2019], unless so many documents are
+# numbered; a smaller one that no document has is an invented citation.
+FIRST_DOUBTFUL_NUMBER = 1000
 
 
 class _TextPosition(NamedTuple):
@@ -40,14 +43,19 @@ class _LabelledItem(NamedTuple):
 def find_numbered_citations(answer: str, read_text: str, context: Sequence[Any]) -> list[Any]:
     """Return the documents whose numbers an answer cites; a number that no document has is returned as text.
 
+    A number of four digits or more, such as the year in [2019], is no citation unless a document has so large a number.
+
     Raises:
         TraceError: If a number that is cited stands before two documents.
     """
     documents_by_label: dict[str | None, dict[Any, Any]] = {}
     for labelled in _label_documents(read_text, context):
         documents_by_label.setdefault(labelled.label, {})[result_key(labelled.item)] = labelled.item
+    largest = max((int(label) for label in documents_by_label if label is not None), default=0)
     cited: list[Any] = []
     for number in _cited_numbers(answer):
+        if number >= FIRST_DOUBTFUL_NUMBER and number > largest:
+            continue
         label = str(number)
         documents = [*documents_by_label.get(label, {}).values()]
         if len(documents) > 1:

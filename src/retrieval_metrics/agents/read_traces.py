@@ -65,9 +65,10 @@ def read_traces(
             function of the outermost span, as `{"name", "input", "output", "attributes", "metadata"}`. None takes the
             id of the trace.
         citations: Returns the ids that the text of an answer cites; a function of two arguments also gets the context.
-            `"numbered"` reads `[1]` and `[2, 5]`: numbers that stand before the documents in what the model has read,
-            else their order there. None takes the structured citations of an answer (the `citations` of Anthropic, the
-            `annotations` of OpenAI); where no answer has any, citations are unknown.
+            `"numbered"` reads `[1]` and `[2, 5]`: numbers that stand before the documents in what the model has read
+            since the last question of the user, else their order there; `[2019]` only if so many are numbered. None
+            takes the structured citations of an answer (the `citations` of Anthropic, the `annotations` of OpenAI);
+            where no answer has any, citations are unknown.
         tools: The names of tools that search, if they leave no retriever spans.
         documents: Returns the documents in the output of a search as ids, items or objects with an id and a text; for
             outputs of no known form. None from it says that the output holds no documents; it may raise to say that
@@ -267,6 +268,8 @@ class _Findings:
         unclear: Spans that may be searches but are not counted as such, by the reason.
         unread: The errors of results that could not be read.
         steps: Steps that may have searched.
+        long_conversations: The numbers of the messages with which the user begins a turn, by the question of each
+            conversation that searches in several turns.
     """
 
     contents_by_question: dict[Any, list[TraceContents]] = field(default_factory=dict)
@@ -274,6 +277,7 @@ class _Findings:
     unclear: dict[str, list[TraceSpan]] = field(default_factory=dict)
     unread: list[TraceError] = field(default_factory=list)
     steps: list[TraceSpan] = field(default_factory=list)
+    long_conversations: dict[Any, tuple[int, ...]] = field(default_factory=dict)
 
     def add(self, question: Any, trace: AgentTrace) -> None:
         """Add the contents of one trace of a question."""
@@ -282,6 +286,8 @@ class _Findings:
             self.unclear.setdefault(unclear.reason, []).append(unclear.span)
         self.steps += trace.find_steps(OTHER)
         self.unread += trace.unread
+        if trace.searched_turns > 1 and len(trace.turn_starts) > 1:
+            self.long_conversations.setdefault(question, trace.turn_starts)
 
     def forget_empty_citations(self) -> None:
         """Make all citations unknown if no answer has any, because the traces may not record them."""
@@ -427,7 +433,21 @@ def _count_notes(traces: _Traces, findings: _Findings) -> list[str]:
     if findings.unread:
         n_unread = format_count(len(findings.unread), "result")
         notes.append(f"{n_unread} unreadable, counted as a failed search: {findings.unread[0]}")
+    if findings.long_conversations:
+        notes.append(_describe_long_conversations(findings.long_conversations))
     return notes
+
+
+def _describe_long_conversations(turn_starts_by_question: Mapping[Any, tuple[int, ...]]) -> str:
+    """Return a note that conversations search for several questions of the user, with how to split the first."""
+    question, (_, second_start, *_) = next(iter(turn_starts_by_question.items()))
+    count = format_count(len(turn_starts_by_question), "conversation")
+    position = second_start - 1
+    return (
+        f"{count} with searches in several turns of the user, e.g. {question!r}: read as one trajectory, whose answer "
+        f"is the last; to score each turn, pass it as a list of its own, such as {{'{question}, turn 1': "
+        f"messages[:{position}], '{question}, turn 2': messages[{position}:]}}"
+    )
 
 
 def _citation_note(trajectories: Sequence[Trajectory], *, is_numbered: bool) -> str:

@@ -77,6 +77,8 @@ class TraceSpan:
         flattened_documents: The documents that came out, if OpenInference lists them in attributes.
         message: The message of a model, once it was read.
         call: The id of the tool call that it answers.
+        turn_input: What a model has read since the last question of the user, if a conversation has several questions.
+        turn_starts: The numbers of the messages with which the user begins a turn; of a conversation only.
         dropped: How many attributes the tracer dropped.
         fields: All its fields, kept for the outermost span only.
     """
@@ -94,6 +96,8 @@ class TraceSpan:
     flattened_documents: FlattenedList | None = None
     message: ModelMessage | None = None
     call: str | None = None
+    turn_input: Any = None
+    turn_starts: tuple[int, ...] = ()
     dropped: int = 0
     fields: SpanFields = NO_FIELDS
 
@@ -154,6 +158,10 @@ class TraceSpan:
         if decoded is None or REDACTED in text:
             return None
         return text
+
+    def turn_text(self) -> str:
+        """Return the text that a model has read since the last question of the user."""
+        return "\n".join(list_texts(self._decode(self.turn_input, "input")))
 
     def tool_calls(self) -> list[ToolCall] | None:
         """Return the tool calls in the message of a model, in its order; None if it is unknown."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, cast, get_args
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, cast, get_args
 
 from retrieval_metrics._internal.validation import integer, positive_integer, positive_number, proportion
 from retrieval_metrics._internal.warn import warn
@@ -61,6 +61,14 @@ UNJUDGED = ("bounds", *get_args(UnjudgedRule))
 # If the two results were chosen from many pairs, the smallest possible p value is at most a fifth of what a significant
 # difference needs.
 MIN_RESAMPLES_PER_LOOK = 5
+
+
+class HasEvaluation(Protocol):
+    """The result of an integration that keeps the evaluation it was made from, such as LlamaIndex's."""
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The evaluation."""
 
 
 class ComparisonOptions(TypedDict, total=False):
@@ -240,7 +248,7 @@ def require_comparable(systems: Sequence[Any], options: ComparisonOptions) -> No
 
 
 def compare(
-    qrels: JudgmentsOrPath | Mapping[str, Evaluation],
+    qrels: JudgmentsOrPath | Mapping[str, Evaluation] | Mapping[str, HasEvaluation],
     runs: Mapping[str, RunMapping | Run] | None = None,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
@@ -271,8 +279,8 @@ def compare(
 
     Args:
         qrels: The judgments, as in `evaluate`. Or, in place of judgments and runs, evaluations by name, such as a saved
-            one of last week and one of today. These are compared on the queries with the same id, text and judgments in
-            all of them; `Comparison.notes` describes the others.
+            one of last week and one of today, or results that have them as `.evaluation`. These are compared on the
+            queries with the same id, text and judgments in all of them; `Comparison.notes` describes the others.
         runs: The run of each system, by the name of the system.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`. For evaluations, the default is all metrics that they
             share.
@@ -335,7 +343,8 @@ def compare(
         "unretrieved_relevant": unretrieved_relevant,
         "show_progress": show_progress,
     }
-    if _are_evaluations(qrels):
+    evaluations = _find_evaluations(qrels)
+    if evaluations is not None:
         if runs is not None:
             raise TypeError("evaluations have their own runs; pass only compare({name: evaluation, ...})")
         scoring_options = {
@@ -347,7 +356,7 @@ def compare(
             "clusters": clusters != "source",
         }
         refuse_fixed(name for name, is_changed in scoring_options.items() if is_changed)
-        return compare_evaluations(qrels, None if metrics is DEFAULT_METRICS else metrics, **options)
+        return compare_evaluations(evaluations, None if metrics is DEFAULT_METRICS else metrics, **options)
     questions: Any = resolve_judgments(cast("JudgmentsOrPath", qrels))
     runs_by_name = _require_named_runs(questions, runs)
     require_comparable(list(runs_by_name), options)
@@ -379,7 +388,7 @@ def compare(
 def _require_named_runs(qrels: Any, runs: Any) -> Mapping[str, RunMapping | Run]:
     """Return the runs by name; raise if they are a single run, or evaluations."""
     if not isinstance(runs, Mapping):
-        call = _format_intended_call(qrels, runs)
+        call = _format_intended_call(qrels)
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}; write {call}")
     if isinstance(runs, Run) or any(map(_is_ranking, runs.values())):
         raise TypeError(
@@ -398,29 +407,34 @@ def _is_ranking(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(next(iter(value.values()), None), Real)
 
 
-def _format_intended_call(qrels: Any, runs: Any) -> str:
+def _format_intended_call(qrels: Any) -> str:
     """Return the call that was probably meant, if the second argument of `compare` is no mapping of runs."""
     if isinstance(qrels, Evaluation):
         return 'compare({"a": first, "b": second})'
-    if runs is None and isinstance(qrels, Mapping):
-        for result in qrels.values():
-            if isinstance(getattr(result, "evaluation", None), Evaluation):
-                return "compare({name: one.evaluation for name, one in results.items()})"
     return 'compare(qrels, {"a": run, "b": other_run})'
 
 
-def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:
-    """Return whether the first argument of `compare` is evaluations by name.
+def _find_evaluations(qrels: Any) -> Mapping[str, Evaluation] | None:
+    """Return the evaluations by name that are the first argument of `compare`; None if it is judgments.
 
     Raises:
-        TypeError: If the first is an evaluation and another is not; the message names it.
+        TypeError: If the first is an evaluation, or has one, and another does not; the message names it.
     """
-    if not isinstance(qrels, Mapping) or not isinstance(next(iter(qrels.values()), None), Evaluation):
-        return False
-    for name, evaluation in qrels.items():
-        if not isinstance(evaluation, Evaluation):
-            raise TypeError(f"{name!r} must be an Evaluation as the others are, got {type(evaluation).__name__}")
-    return True
+    if not isinstance(qrels, Mapping) or _find_evaluation(next(iter(qrels.values()), None)) is None:
+        return None
+    evaluations = {}
+    for name, result in qrels.items():
+        evaluation = _find_evaluation(result)
+        if evaluation is None:
+            raise TypeError(f"{name!r} must be an Evaluation as the others are, got {type(result).__name__}")
+        evaluations[name] = evaluation
+    return evaluations
+
+
+def _find_evaluation(result: Any) -> Evaluation | None:
+    """Return an evaluation, or that of a result of an integration; None if it has none."""
+    evaluation = result if isinstance(result, Evaluation) else getattr(result, "evaluation", None)
+    return evaluation if isinstance(evaluation, Evaluation) else None
 
 
 def evaluate_system(name: str, evaluate_run: Callable[[], Evaluation]) -> Evaluation:

@@ -19,6 +19,8 @@ METADATA_PREFIX = "metadata:"
 FILE_NAME = "filename"
 # Where frameworks keep the path or the name of the file that an item comes from, the first that is present.
 FILE_NAME_KEYS = ("source", "file_path", "file_name", "filename", "path")
+# The same for an item whose source may be a generated id, as LlamaIndex and Haystack give it to every document.
+FILE_NAME_KEYS_BEFORE_SOURCE = ("file_path", "file_name", "filename", "source", "path")
 
 
 class KeyedMatching(Protocol):
@@ -51,15 +53,27 @@ def get_match_key(match: str | Key | KeyedMatching) -> Key:
 def get_file_name(item: Retrieved) -> str | None:
     r"""Return the last part of the path that an item comes from: its source, or the path or name in its metadata.
 
+    A source that is not in the metadata may be a generated id, so a `file_path`, `file_name` or `filename` there counts
+    first.
+
     Example:
         >>> from retrieval_metrics.inputs.items import Retrieved
         >>> get_file_name(Retrieved("c1", source="C:\\docs\\guide.md")), get_file_name(Retrieved("c2"))
         ('guide.md', None)
     """
-    for key in FILE_NAME_KEYS:
+    path = get_file_path(item)
+    return None if path is None else last_part(path)
+
+
+def get_file_path(item: Retrieved) -> str | None:
+    """Return the path that an item comes from, or the name of the file if that is all that is known."""
+    keys = FILE_NAME_KEYS
+    if item.source is not None and "source" not in (item.metadata or ()):
+        keys = FILE_NAME_KEYS_BEFORE_SOURCE
+    for key in keys:
         path = item.value(key)
         if isinstance(path, str) and path.strip():
-            return last_part(path)
+            return path
     return None
 
 

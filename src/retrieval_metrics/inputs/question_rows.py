@@ -92,6 +92,8 @@ def read_question_dataset(
     relevant = _get_mapping(dataset, "relevant_docs")
     if queries is not None and relevant is not None:
         return _make_questions(questions_class, queries, relevant, {})
+    if queries is not None and all(isinstance(text, str) for text in queries.values()):
+        raise ValueError("a dataset with 'queries' needs their judgments under 'relevant_docs', which is missing")
     rows = find_rows(dataset)
     if rows is not None:
         if hasattr(dataset, "columns") or hasattr(dataset, "column_names"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_metrics.inputs.documents import DOCUMENTS_REQUIREMENT, documents_as_items
 from retrieval_metrics.inputs.items import Quote, Retrieved, Span
-from retrieval_metrics.inputs.match_key import FILE_NAME, get_match_key
+from retrieval_metrics.inputs.match_key import FILE_NAME, METADATA_PREFIX, get_file_path, get_match_key
 from retrieval_metrics.matching.text_normalisation import normalise
 
 if TYPE_CHECKING:
@@ -108,16 +108,24 @@ def _format_missing(missing: Sequence[str], known: set[Any]) -> str:
 
 def _require_unique_names(judged: Mapping[str, None], names: Sequence[Any], items: Sequence[Retrieved]) -> None:
     """Raise if two documents in different folders have a judged file name."""
-    source_by_name: dict[Any, str | None] = {}
+    path_by_name: dict[Any, str | None] = {}
     for name, item in zip(names, items, strict=True):
         if name not in judged:
             continue
-        first_source = source_by_name.setdefault(name, item.source)
-        if first_source != item.source:
+        path = get_file_path(item)  # pages of a file share it
+        first_path = path_by_name.setdefault(name, path)
+        if first_path != path:
             raise ValueError(
-                f"two documents are named {name!r}: {first_source!r} and {item.source!r}; judge whole paths, with "
-                "match='source'"
+                f"two documents are named {name!r}: {first_path!r} and {path!r}; judge whole paths, with "
+                f"match={_name_path_match(item)!r}"
             )
+
+
+def _name_path_match(item: Retrieved) -> str:
+    """Return the `match=` that compares whole paths of an item."""
+    if item.source == get_file_path(item):
+        return "source"
+    return f"{METADATA_PREFIX}file_path"
 
 
 def _require_quotes(quotes: Iterable[str], items: Sequence[Retrieved]) -> None:

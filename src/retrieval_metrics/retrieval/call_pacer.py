@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from time import monotonic
 
-from retrieval_metrics._internal.warn import warn
+from retrieval_metrics._internal.warn import find_user_line, warn
 from retrieval_metrics.retrieval.rate_limits import find_asked_wait
 
 # Seconds to wait where the service does not say how long; doubled as long as it goes on refusing.
@@ -45,6 +45,8 @@ class CallPacer:
     def __init__(self, name: str = "service") -> None:
         """Take what a warning calls the service."""
         self._name = name
+        # Calls are made in another thread, where no line of user code is to be found.
+        self._user_line = find_user_line()
         self._has_announced = False
         self._n_running = 0
         # How many calls may be under way at once; None until the service first refuses one.
@@ -97,6 +99,7 @@ class CallPacer:
     def note_success(self) -> None:
         """Learn from a call that was not refused."""
         self._n_refusals = 0
+        self._pause = FIRST_PAUSE
         self._n_successes += 1
         if self._max_running is not None and self._n_successes % CALLS_BEFORE_ONE_MORE == 0:
             self._max_running += 1
@@ -144,7 +147,8 @@ class CallPacer:
         warn(
             f"the {self._name} refuses calls by a rate limit ({type(error).__name__}): waiting {wait:.3g} s before the "
             "next one, and again as long as it refuses. To stop, press Ctrl+C; to fail at once, pass retries=0; to be "
-            "refused less often, lower workers="
+            "refused less often, lower workers=",
+            user_line=self._user_line,
         )
 
     def _wake(self) -> None:

@@ -180,6 +180,26 @@ def test_where_the_store_can_be_pickled_so_can_its_retriever(name: str) -> None:
         assert ids(other.invoke("question")) == expected
 
 
+def test_a_faiss_index_that_does_not_return_its_vectors_says_what_makes_it() -> None:
+    from faiss import IndexFlatIP, IndexIVFFlat
+    from langchain_community.docstore.in_memory import InMemoryDocstore
+    from langchain_community.vectorstores import FAISS
+
+    embeddings = Counting()
+    vectors = np.array([text_vector(text) for text in TEXTS[:40]], np.float32)
+    index = IndexIVFFlat(IndexFlatIP(vectors.shape[1]), vectors.shape[1], 1)
+    index.train(vectors)
+    store = FAISS(embeddings, index, InMemoryDocstore(), {})
+    store.add_texts(TEXTS[:40])
+    retriever = MMRRetriever.from_store(store, k=4, fetch_k=10)
+    with pytest.raises(ValueError, match=r"IndexIVFFlat .*call store\.index\.make_direct_map\(\) once"):
+        retriever.invoke("question")
+    embedded = MMRRetriever(base_retriever=store.as_retriever(), embeddings=embeddings, k=4, fetch_k=10)
+    selected = [document.page_content for document in embedded.invoke("question")]
+    store.index.make_direct_map()
+    assert [document.page_content for document in retriever.invoke("question")] == selected
+
+
 def test_a_store_that_is_not_known_takes_a_function_of_ones_own() -> None:
     class Elsewhere(InMemoryVectorStore):  # derived from one that is known
         pass

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
+from llama_index.core.base.llms import types as message_types
+from llama_index.core.llms import ChatMessage
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import FunctionTool, RetrieverTool
@@ -50,6 +52,30 @@ def ask(target: Any) -> Any:
 
 def ids(items: Any) -> list[str]:
     return [item.id for item in items]
+
+
+def test_lists_of_chat_messages_are_conversations() -> None:
+    search_arguments = {"query": "close"}
+    calls = [{"id": "1", "type": "function", "function": {"name": "search", "arguments": json.dumps(search_arguments)}}]
+    requests = [
+        ChatMessage(role="assistant", content="", additional_kwargs={"tool_calls": calls}),
+    ]
+    block_class = getattr(message_types, "ToolCallBlock", None)
+    if block_class is not None:  # new in llama-index-core 0.14
+        block = block_class(tool_call_id="1", tool_name="search", tool_kwargs=search_arguments)
+        requests.append(ChatMessage(role="assistant", blocks=[block]))
+    result = json.dumps([{"id": "d2", "text": "the whole text of d2"}])
+    for call in requests:
+        messages = [
+            ChatMessage(role="user", content="How is a file closed?"),
+            call,
+            ChatMessage(role="tool", content=result, additional_kwargs={"tool_call_id": "1", "name": "search"}),
+            ChatMessage(role="assistant", content="By with [1]."),
+        ]
+        for source in (messages, {"1": messages}, [[message.model_dump() for message in messages]]):
+            trajectory = rm.read_traces(source, tools="search", citations="numbered")["1"]
+            assert [(search.query, ids(search.ranking)) for search in trajectory.calls] == [("close", ["d2"])]
+            assert trajectory.citations == ["d2"]
 
 
 @pytest.mark.parametrize("make", [agent, lambda: AgentWorkflow(agents=[agent()])], ids=["agent", "workflow"])

@@ -70,23 +70,36 @@ def test_the_file_that_the_removed_dataset_class_saved_is_read(tmp_path: Path, a
     content = {"queries": QUERIES, "corpus": {"n1": "a long text"}, "relevant_docs": RELEVANT, "mode": "text"}
     path.write_text(json.dumps(content))
     assert dict(evaluator().evaluate_dataset(as_path(path)).evaluation.means) == MEANS
-    path.write_text(json.dumps(content), encoding="utf-8-sig")
+    path.write_text(json.dumps(content), encoding="utf-8-sig")  # as PowerShell writes it
     assert dict(evaluator().evaluate_dataset(as_path(path)).evaluation.means) == MEANS
 
 
-def test_a_file_that_is_not_utf8_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    content = {"queries": {"q1": "“why”"}, "relevant_docs": {"q1": ["n1"]}}
-    (tmp_path / "qa.json").write_text(json.dumps(content, ensure_ascii=False), encoding="cp1252")
-    with pytest.raises(ValueError, match=r"qa\.json, line 1: .*iconv -f WINDOWS-1252"):
-        evaluator().evaluate_dataset(tmp_path / "qa.json")
+def test_a_table_of_questions_is_read_and_an_unreadable_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "questions.csv"
+    path.write_text("question,relevant\nwhat is a closure?,n1\nwhat does yield do?,n3\n")
+    result = evaluator().evaluate_dataset(path)
+    assert dict(result.evaluation.means) == {"mrr": 0.75, "recall@2": 1.0}
+    path = tmp_path / "qa.json"
+    path.write_bytes('{"queries": {"q": "größe?"}, "relevant_docs": {"q": ["a"]}}'.encode("cp1252"))
+    with pytest.raises(ValueError, match=r"qa\.json, line 1.*Windows-1252"):
+        evaluator().evaluate_dataset(path)
+
+
+def test_results_are_compared_by_name_as_their_evaluations_are() -> None:
+    results = {"old": evaluator().evaluate_dataset(PAIRS), "new": evaluator().evaluate_dataset(PAIRS)}
+    comparison = rm.compare(results)
+    assert list(comparison.evaluations) == ["old", "new"]
+    assert dict(comparison.evaluations["new"].means) == MEANS
+    with pytest.raises(TypeError, match="'new' must be an Evaluation as the others are, got list"):
+        rm.compare({"old": results["old"], "new": [1]})  # type: ignore[arg-type]  # the point of the line
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("not json", "is not JSON"),
-        ("[1, 2]", "must hold a JSON object with 'queries' and 'relevant_docs'"),
-        ('{"queries": {}}', "must hold a JSON object with 'queries' and 'relevant_docs'"),
+        ("[1, 2]", r"qa\.json must hold one object .* got list of int"),
+        ('{"queries": {}}', "'relevant_docs', which is missing"),
         ('{"queries": {}, "relevant_docs": {}}', "the dataset is empty"),
     ],
 )

@@ -137,6 +137,18 @@ def test_the_names_of_files_are_judgments_in_one_way_wherever_a_dataset_is_evalu
     assert named.evaluate_dataset(questions, match="source").means["recall"] == 1
 
 
+def test_the_documents_of_a_dataset_are_passed_where_it_is_evaluated(reader: Prepared) -> None:
+    documents = [Document(text=text, metadata={"file_name": name}) for name, text in FILES.items()]
+    ours = RetrieverEvaluator.from_metric_names(["recall"], retriever=reader)
+    question = "what closes a file?"
+    spans = [(question, [rm.Span("with.md", 0, 20)])]
+    assert ours.evaluate_dataset(spans, source="file_name", documents=documents).means["recall"] == 1
+    names = [(question, ["with.md"])]
+    assert ours.evaluate_dataset(names, match="filename", documents=documents).means["recall"] == 1
+    with pytest.raises(ValueError, match=r"'width\.md' \(did you mean 'with\.md'\?\)"):
+        ours.evaluate_dataset([(question, ["width.md"])], match="filename", documents=documents)
+
+
 def test_a_source_is_not_silently_the_id_that_a_reader_made_up(reader: Prepared) -> None:
     ours = RetrieverEvaluator.from_metric_names(["recall"], retriever=reader)
     message = r"would compare the judged '(with.md|closing)' with '[0-9a-f-]{36}', .* write match='metadata:file_name'"

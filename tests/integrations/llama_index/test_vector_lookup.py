@@ -162,6 +162,21 @@ def test_other_stores_give_their_vectors_too(make: Callable[[], Any]) -> None:
     assert model._texts == spent + 1
 
 
+def test_a_faiss_index_that_does_not_return_its_vectors_says_what_makes_it() -> None:
+    class IndexIVFFlat:
+        def reconstruct(self, position: int) -> Any:
+            raise RuntimeError(f"direct map not initialized, at {position}")
+
+    store = type("FaissVectorStore", (), {"client": IndexIVFFlat()})()
+    index = VectorStoreIndex([], embed_model=Counts())
+    index._vector_store = store
+    index.index_struct.nodes_dict["0"] = "n1"
+    mmr = MMRPostprocessor(embed_model=Counts(), vectors=index)
+    nodes = [NodeWithScore(node=TextNode(id_=name, text=f"about {TOPICS[0]}")) for name in ("n1", "n2")]
+    with pytest.raises(ValueError, match=r"IndexIVFFlat .*call store\.client\.make_direct_map\(\) once"):
+        mmr.postprocess_nodes(nodes, query_str="with")
+
+
 def test_another_store_is_refused_with_the_way_out() -> None:
     with pytest.raises(ValueError, match=r"got dict; for another store, write a function: lambda ids:"):
         MMRPostprocessor(vectors={"a": [1.0]})

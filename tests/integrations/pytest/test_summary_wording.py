@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from handbook_search import write_questions
 from retrieval_builds import SUITE, Builds, read_section
-from your_search import write_questions
 
 pytest_plugins = ["pytester"]
 

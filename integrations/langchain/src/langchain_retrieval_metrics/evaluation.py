@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable
 from langchain_retrieval_metrics.documents import convert_items, get_key
 from langchain_retrieval_metrics.retriever_functions import RefusedAnswer, resolve_retriever
 from langchain_retrieval_metrics.stage_recording import with_stages
-from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Retrieved, aretrieve, retrieve
+from retrieval_metrics import DEFAULT_METRICS, Retrieved, aretrieve, retrieve
 from retrieval_metrics.integration_api.async_support import (
     WORKERS,
     forward_arguments,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics import Evaluation, Metric, Rules
     from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions, StageRankings
-    from retrieval_metrics.types import ClustersBy, Exclude, MatchBy
+    from retrieval_metrics.types import ClustersBy, Exclude, MatchBy, QuestionDataset
 
 DocumentList: TypeAlias = Sequence[Document]
 Answer: TypeAlias = DocumentList | Mapping[str, Any]
@@ -34,8 +34,6 @@ Answer: TypeAlias = DocumentList | Mapping[str, Any]
 LangChainRetriever: TypeAlias = (
     Runnable[str, DocumentList] | Runnable[str, dict[str, Any]] | Callable[[str], Answer | Awaitable[Answer]]
 )
-# Questions with their judgments: rows, pairs, a mapping, a DataFrame, or LangSmith's Examples.
-Dataset: TypeAlias = EvaluationSet | Mapping[Any, Any] | Iterable[Any]
 # The Documents that chunks were cut from, as a loader returns them, or their texts by source.
 LoadedDocuments: TypeAlias = Iterable[Document] | Mapping[str, str]
 
@@ -51,7 +49,7 @@ class _PreparedEvaluation:
 
 def _prepare_evaluation(
     retriever: LangChainRetriever,
-    dataset: Dataset,
+    dataset: QuestionDataset,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     *,
     match: MatchBy = "id",

@@ -149,11 +149,22 @@ class _Faiss:
         stored_positions = [position for position in positions if position is not None]
         vectors: list[Any] = [None] * len(documents)
         if stored_positions:
-            reconstructed = iter(self._store.index.reconstruct_batch(stored_positions))
+            reconstructed = iter(self._reconstruct(stored_positions))
             for index, position in enumerate(positions):
                 if position is not None:
                     vectors[index] = next(reconstructed)
         return vectors
+
+    def _reconstruct(self, positions: list[int]) -> Any:
+        index = self._store.index
+        try:
+            return index.reconstruct_batch(positions)
+        except RuntimeError as error:
+            raise ValueError(
+                f"the {type(index).__name__} of this FAISS store does not return the vectors that MMR compares: for an "
+                "IVF index, call store.index.make_direct_map() once; for another, embed the texts again: "
+                "MMRRetriever(base_retriever=store.as_retriever(), embeddings=embeddings)"
+            ) from error
 
     def _update_positions(self) -> None:
         id_by_position = self._store.index_to_docstore_id  # grows in place, and is another object after a deletion

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.runnables import RunnableConfig
 
-    from langchain_retrieval_metrics.evaluation import Dataset, LangChainRetriever, LoadedDocuments
+    from langchain_retrieval_metrics.evaluation import LangChainRetriever, LoadedDocuments
     from langchain_retrieval_metrics.retriever import RetrieverOptions
     from langchain_retrieval_metrics.vectors import Vector
     from retrieval_metrics import Evaluation, Retrieved, Rules
-    from retrieval_metrics.types import ClustersBy, MatchBy
+    from retrieval_metrics.types import ClustersBy, MatchBy, QuestionDataset
 
 DEFAULT_LAMBDAS = tuple(step / 10 for step in range(11))
 
@@ -221,7 +221,7 @@ class _PreparedTuning:
 
 def _prepare_tuning(
     retriever: LangChainRetriever,
-    questions: Dataset,
+    questions: QuestionDataset,
     *,
     lambdas: Iterable[float] = DEFAULT_LAMBDAS,
     fetch_ks: Iterable[int] | None = None,

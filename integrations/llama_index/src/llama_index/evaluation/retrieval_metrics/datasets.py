@@ -2,65 +2,46 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from retrieval_metrics import EvaluationSet, RetrievalWarning, Text
+from retrieval_metrics import EvaluationSet, Text, read_questions
+from retrieval_metrics.integration_api import warn
 from retrieval_metrics.integration_api.text import read_json
 from retrieval_metrics.types import Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from os import PathLike
-    from typing import TypeAlias
+    from collections.abc import Iterable
 
-    from retrieval_metrics.types import Judgments
-
-    # Questions with their judgments, or the path of the JSON file of a dataset of LlamaIndex.
-    Dataset: TypeAlias = (
-        EvaluationSet | "QueryDataset" | "ExampleDataset" | Mapping[Any, Any] | Iterable[Any] | PathLike[str]
-    )
+    from retrieval_metrics.types import Judgments, QuestionDataset
 
 
-class QueryDataset(Protocol):
-    """A dataset of queries and the ids relevant to them, such as EmbeddingQAFinetuneDataset."""
+def read_dataset_content(dataset: QuestionDataset) -> Any:
+    """Return what the JSON file of a dataset of LlamaIndex holds, with its corpus; questions of any other file.
 
-    @property
-    def queries(self) -> Mapping[Any, str]:
-        """The text of each query, by its id."""
-
-    @property
-    def relevant_docs(self) -> Mapping[Any, Any]:
-        """The judgments of each query, by its id."""
-
-
-class ExampleDataset(Protocol):
-    """A dataset of labelled examples, such as LabelledRagDataset."""
-
-    @property
-    def examples(self) -> Sequence[Any]:
-        """The questions with what should be found for them."""
-
-
-def read_dataset_content(dataset: Dataset) -> Any:
-    """Return the content of the JSON file of a dataset of LlamaIndex; any other dataset as it is."""
-    if not isinstance(dataset, (str, Path)):
+    A dataset that is no path is returned as it is.
+    """
+    if not isinstance(dataset, (str, PathLike)):
         return dataset
-    content = read_json(dataset)
-    if not isinstance(content, Mapping) or not ({"queries", "relevant_docs"} <= set(content) or "examples" in content):
-        raise ValueError(
-            f"{dataset} must hold a JSON object with 'queries' and 'relevant_docs', as EmbeddingQAFinetuneDataset saves"
-        )
-    return content
+    path = Path(dataset)
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist; a dataset is read from a file, or passed as it is")
+    questions = read_questions(path)  # names the line of what it cannot read
+    if path.suffix.lower() != ".json":
+        return questions
+    content = read_json(path)
+    if isinstance(content, Mapping) and {"queries", "relevant_docs"} <= content.keys():
+        return content
+    return questions
 
 
 def get_dataset_mode(dataset: object) -> RetrievalEvalMode:
-    """Return the mode of a dataset, as in `mode` of EmbeddingQAFinetuneDataset and its JSON: texts or images."""
+    """Return the mode of a dataset, texts or images, as datasets of LlamaIndex and their JSON files hold it."""
     mode = None
     if not isinstance(dataset, Mapping):
         if hasattr(dataset, "queries"):
@@ -70,7 +51,7 @@ def get_dataset_mode(dataset: object) -> RetrievalEvalMode:
     return RetrievalEvalMode.TEXT if mode is None else RetrievalEvalMode(mode)
 
 
-def match_by_text(dataset: Dataset) -> EvaluationSet:
+def match_by_text(dataset: QuestionDataset) -> EvaluationSet:
     """Return a dataset with relevant ids replaced by their texts, so that it can judge other chunks.
 
     Node ids change whenever an index is built. The text of a relevant node becomes a `Text` of the core: it counts as
@@ -78,7 +59,7 @@ def match_by_text(dataset: Dataset) -> EvaluationSet:
 
     Args:
         dataset: An object or a mapping with `queries`, `corpus` and `relevant_docs` (ids), or the path of its JSON
-            file, such as an EmbeddingQAFinetuneDataset.
+            file, as an EmbeddingQAFinetuneDataset wrote it, a class that llama-index-core has removed.
 
     Raises:
         TypeError: If it has another shape.
@@ -210,9 +191,7 @@ def _have_texts(relevant_ids: Iterable[Any], corpus: Mapping[Any, Any]) -> bool:
 
 def warn_about_rebuilt_index() -> None:
     """Warn that a dataset judges by its texts, because its ids are those of another index."""
-    warnings.warn(
+    warn(
         "the ids of all retrieved nodes are unknown to the corpus of the dataset, as after an index was rebuilt, so "
-        "they are judged by the texts of the corpus; match_by_text(dataset) does so without this warning",
-        RetrievalWarning,
-        stacklevel=2,
+        "they are judged by the texts of the corpus; match_by_text(dataset) does so without this warning"
     )

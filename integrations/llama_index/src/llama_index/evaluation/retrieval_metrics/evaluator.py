@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
     from os import PathLike
 
-    from llama_index.evaluation.retrieval_metrics.datasets import Dataset
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from llama_index.evaluation.retrieval_metrics.retriever_pipeline import ConvertItems
+    from llama_index.evaluation.retrieval_metrics.source_names import LoadedDocuments
     from retrieval_metrics import RetrievedRun
-    from retrieval_metrics.types import ClustersBy, Exclude, Judgments, MatchBy
+    from retrieval_metrics.types import ClustersBy, Exclude, Judgments, MatchBy, QuestionDataset
 
 
 class EvaluationSetup(StockRetrieverEvaluator):
@@ -126,6 +126,8 @@ class EvaluationSetup(StockRetrieverEvaluator):
         match: MatchBy | None = None,
         clusters: ClustersBy = "source",
         exclude: Exclude | None = None,
+        source: Source | None = None,
+        documents: LoadedDocuments | None = None,
     ) -> NodeScorer:
         """Return what scores the retrieved nodes, after checking the questions against the settings."""
         if self._chooses_ids:
@@ -137,8 +139,8 @@ class EvaluationSetup(StockRetrieverEvaluator):
             questions,
             match,
             mode=mode,
-            source=self.source,
-            documents=self.documents,
+            source=self.source if source is None else source,
+            documents=self.documents if documents is None else documents,
             clusters=clusters,
             exclude=exclude,
         )
@@ -288,11 +290,13 @@ class RetrieverEvaluator(EvaluationSetup):
 
     def _prepare_dataset(
         self,
-        dataset: Dataset,
+        dataset: QuestionDataset,
         workers: int = WORKERS,
         show_progress: bool = False,  # noqa: FBT001, FBT002  (as in LlamaIndex)
         *,
         match: MatchBy | None = None,
+        source: Source | None = None,
+        documents: LoadedDocuments | None = None,
         timeout: float | None = None,
         retries: int = 0,
         raise_on_error: bool = False,
@@ -305,7 +309,7 @@ class RetrieverEvaluator(EvaluationSetup):
         content = read_dataset_content(dataset)
         questions = EvaluationSet.from_dataset(content)
         mode = get_dataset_mode(content)
-        scorer = self._make_scorer(questions, mode, match, clusters, exclude)
+        scorer = self._make_scorer(questions, mode, match, clusters, exclude, source, documents)
         retrieve_arguments = scorer.retrieve_arguments | {
             "workers": workers,
             "timeout": timeout,
@@ -321,7 +325,9 @@ class RetrieverEvaluator(EvaluationSetup):
             judges_ids = not self._chooses_ids and (self.match if match is None else match) == "id"
             if judges_ids and was_rebuilt(content, run):
                 warn_about_rebuilt_index()
-                final_scorer = self._make_scorer(match_by_text(content), mode, match, clusters)
+                final_scorer = self._make_scorer(
+                    match_by_text(content), mode, match, clusters, exclude, source, documents
+                )
             return final_scorer.score_dataset(run, raise_on_error=raise_on_error)
 
         return PreparedRetrieval(functions, retrieve_arguments, make_result)
@@ -332,12 +338,14 @@ class RetrieverEvaluator(EvaluationSetup):
 
         Args:
             dataset: Pairs `(query, relevant)`, rows `{"query": ..., "relevant": ...}`, any object with `queries` and
-                `relevant_docs`, or the path of the JSON file of an EmbeddingQAFinetuneDataset. The judgments are those
-                of `evaluate`.
+                `relevant_docs`, or the path of a file, such as CSV or the JSON of a dataset class that llama-index-core
+                has removed (EmbeddingQAFinetuneDataset, LabelledRagDataset). The judgments are those of `evaluate`.
             workers: How many queries may be under way at once. A synchronous retriever runs in as many threads.
             show_progress: Show a progress bar.
             match: What identifies a node in the judgments of this dataset, such as `"metadata:file_name"`; None takes
                 the setting of the evaluator.
+            source: The name of a node's document in this dataset; None takes the setting of the evaluator.
+            documents: The documents that the nodes were cut from; None takes the setting of the evaluator.
             timeout: Seconds that one attempt may take; None sets no limit.
             retries: How often a failed query is repeated.
             raise_on_error: Raise the first failure. Otherwise a failed query has its `error` in its result, scores 0

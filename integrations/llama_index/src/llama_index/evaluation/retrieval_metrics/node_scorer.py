@@ -13,7 +13,7 @@ from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as
 from llama_index.evaluation.retrieval_metrics.nodes import convert_nodes
 from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
 from llama_index.evaluation.retrieval_metrics.source_names import read_source_texts, resolve_judged_source
-from retrieval_metrics import DEFAULT_METRICS, Matching, Qrels
+from retrieval_metrics import DEFAULT_METRICS, Matching, Qrels, Span
 from retrieval_metrics.integration_api import EvaluationTask
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class NodeScorer:
             match,
             clusters=clusters,
             exclude=exclude,
-            documents=partial(read_source_texts, documents, source),
+            documents=_resolve_documents(documents, source, questions),
         )
         name_document = resolve_judged_source(self._task, questions, match, source)
         self.convert = partial(convert_nodes, mode=mode, name_document=name_document)
@@ -151,6 +151,12 @@ class NodeScorer:
                 errors[result.query_id] = error
                 result.failures[metric.metric_name] = f"{type(error).__name__}: {error}"
         result.metric_dict = {name: metric_results[name] for name in self._metric_names if name in metric_results}
+
+
+def _resolve_documents(documents: LoadedDocuments | None, source: Source, questions: EvaluationSet) -> Any:
+    """Return the documents, as texts by the names that judged spans use; otherwise as they are."""
+    judges_spans = any(isinstance(document, Span) for document in Qrels(questions.qrels).documents)
+    return read_source_texts(documents, source) if judges_spans else documents
 
 
 def get_match_key(match: MatchBy) -> Callable[[Retrieved], DocumentId | None]:

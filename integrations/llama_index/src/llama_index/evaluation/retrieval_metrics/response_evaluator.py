@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from llama_index.core.base.response.schema import Response
 
-    from llama_index.evaluation.retrieval_metrics.datasets import Dataset
-    from retrieval_metrics.types import MatchBy
+    from retrieval_metrics.types import MatchBy, QuestionDataset
 
 
 class ResponseEvaluator(BaseEvaluator):
@@ -55,7 +54,7 @@ class ResponseEvaluator(BaseEvaluator):
     def __init__(
         self,
         metric: str | Metric,
-        dataset: Dataset,
+        dataset: QuestionDataset,
         *,
         match: MatchBy = "id",
         source: Source = "ref_doc_id",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import warnings
 from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
-from retrieval_metrics import RetrievalWarning, compare
+from retrieval_metrics import compare
+from retrieval_metrics.integration_api import warn
 from retrieval_metrics.integration_api.text import Table, format_saved, numbers, parse_saved, read_json, save_text
 from retrieval_metrics.types import Stages
 
@@ -205,7 +205,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         try:
             evaluation = None if self._evaluation is None else format_saved(self._evaluation)
         except ValueError as error:
-            warnings.warn(f"the rankings are left out of {path}: {error}", RetrievalWarning, stacklevel=2)
+            warn(f"the rankings are left out of {path}: {error}")
             evaluation = None
         seconds: Mapping[Any, float] = self.seconds
         content = {

@@ -102,4 +102,12 @@ class _FaissLookup:
         position = self._position_by_id.get(node_id)
         if position is None:
             return None
-        return self._store.client.reconstruct(position)
+        index = self._store.client
+        try:
+            return index.reconstruct(position)
+        except RuntimeError as error:
+            raise ValueError(
+                f"the {type(index).__name__} of this FAISS store does not return the vectors that MMR compares: for an "
+                "IVF index, call store.client.make_direct_map() once; for another, leave vectors= out, and the texts "
+                "are embedded again"
+            ) from error

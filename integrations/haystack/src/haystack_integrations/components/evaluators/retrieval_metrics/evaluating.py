@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     from haystack import Document
 
     from haystack_integrations.components.evaluators.retrieval_metrics.pipeline_retriever import PipelineOrRetriever
-    from retrieval_metrics import EvaluationSet, Metric, RetrievedRun, Rules
-    from retrieval_metrics.types import ClustersBy, Exclude, MatchBy, QueryId, Stages
+    from retrieval_metrics import Metric, RetrievedRun, Rules
+    from retrieval_metrics.types import ClustersBy, Exclude, MatchBy, QueryId, QuestionDataset, Stages
 
-    # Questions with their judgments: rows, pairs, a mapping, or a DataFrame.
-    QuestionsWithJudgments: TypeAlias = EvaluationSet | Mapping[Any, Any] | Iterable[Any]
     # The whole documents that chunks were cut from, or their texts by source.
     WholeDocuments: TypeAlias = Iterable[Document] | Mapping[str, str]
 
@@ -48,7 +46,7 @@ class PipelineEvaluationTask:
     def __init__(
         self,
         pipeline: PipelineOrRetriever | PipelineRetriever,
-        questions: QuestionsWithJudgments,
+        questions: QuestionDataset,
         metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
         *,
         match: MatchBy = "id",
