@@ -34,6 +34,7 @@ REMEDIES: list[IdRemedy | None] = [
     JudgedPath("a.md", "docs/a.md", "source"),
     IdWithin("a#3", "id.rpartition('#')[0]", is_attribute=False),
     IdWithin("a#3", "item.id.rpartition('#')[0]", is_attribute=True),
+    SpellingDifference("uuid-1", "n1", "same_text", IdChange(is_by_text=True)),
 ]
 TIMEOUT = TimeoutError("slow")
 ID_CHANGES = [
@@ -43,6 +44,7 @@ ID_CHANGES = [
     IdChange("judgments"),
     IdChange("run", "id.rpartition('#')[0]"),
 ]
+BY_TEXT = IdChange(is_by_text=True)
 
 
 def make_empty_rankings(
@@ -89,6 +91,13 @@ def make_texts() -> dict[str, list[str]]:
     hidden = HiddenCalls(rm.Metric("recall", 2), 2, n_queries=1, n_with_calls=3, first_query="q1")
     return {
         "near misses": [wording.format_near_misses(make_near_misses(change)) for change in ID_CHANGES],
+        "rebuilt index": [
+            wording.format_near_misses(
+                NearMissReport(2, 3, {"same_text": 2}, NearMiss(0, "q1", "n1", "uuid-1", "same_text"), BY_TEXT)
+            ),
+            wording.format_rebuilt_index([]),
+            wording.format_rebuilt_index(["bm25", "dense"]),
+        ],
         "swapped arguments": [
             wording.format_swapped_arguments(SwappedArguments("q0", "x", 12.25, 2.0)),
             wording.format_swapped_arguments(SwappedArguments("q0", "x", 0.5, None)),

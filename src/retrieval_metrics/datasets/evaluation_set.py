@@ -59,6 +59,8 @@ class EvaluationSet(Questions):
         sources: The texts that spans refer to, or their digests; None if they were not kept.
         answers: The reference answer of each query, by query id, as far as it is known. No retrieval metric reads it.
         conversation: What was said before a query, by query id: messages such as `{"role": "user", "content": "..."}`.
+        corpus: The texts of all documents, by id, if the dataset has a `corpus`; not saved. If all retrieved documents
+            have other ids and the same texts, as after an index was rebuilt, they are judged by these texts.
 
     Raises:
         TypeError: If a query or an answer is no text, or what was said is no list of messages.

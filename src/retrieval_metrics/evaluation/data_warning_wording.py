@@ -23,6 +23,10 @@ ID_MISMATCH_HINT = (
     "Check the retriever, whether chunk IDs are being compared with document IDs, and whether the index was rebuilt "
     "under new IDs (judgments by quotes survive that)"
 )
+JUDGE_BY_TEXT = (
+    "the index was probably rebuilt: judge by text, which survives that, with rm.Text(text) or rm.Quote(part) in place "
+    "of the ID, in LlamaIndex with match_by_text(dataset)"
+)
 # Ids that are shown of each side.
 MAX_IDS = 3
 
@@ -142,6 +146,7 @@ NEAR_ID_KINDS: Mapping[NearIdKind, str] = {
     "path": "in folders",
     "part": "in what follows the document, as in the ID of a chunk",
     "numbered_part": "in a number at the end, as in the ID of a chunk",
+    "same_text": "in everything, though the texts are the same",
 }
 # Kinds in which two ids look alike when printed.
 INVISIBLE_KINDS = frozenset({"unicode_form", "invisible_characters", "blanks", "several"})
@@ -154,20 +159,34 @@ def format_near_misses(near: NearMissReport) -> str:
     kinds = ""
     if len(counts) > 1:
         kinds = f" ({numbers.join_names(counts, len(counts))})"
+    other_id = "another ID" if "same_text" in near.count_by_kind else "nearly the same ID"
     return (
         f"{near.n_near_misses} of {near.n_missing} relevant documents that count as not found were retrieved for their "
-        f"queries under nearly the same ID{kinds}: for query {example.query!r}, "
+        f"queries under {other_id}{kinds}: for query {example.query!r}, "
         f"{_format_difference(example.judged_id, example.retrieved_id, example.kind)}; {_format_id_change(near.change)}"
     )
 
 
 def _format_difference(judged_id: str, retrieved_id: str, kind: NearIdKind, article: str = "the") -> str:
     """Return two ids in a form in which their difference is visible."""
+    if kind == "same_text":
+        return f"{article} judged {judged_id!r} and the retrieved {retrieved_id!r} have the same text"
     show = ascii if kind in INVISIBLE_KINDS else repr
     return f"{article} judged {show(judged_id)} and the retrieved {show(retrieved_id)} differ {NEAR_ID_KINDS[kind]}"
 
 
+def format_rebuilt_index(systems: Sequence[str]) -> str:
+    """Return that texts of the corpus are judged in place of ids, and for which systems, if there are several."""
+    names = f" of {numbers.join_names(list(map(repr, systems)), MAX_IDS)}" if systems else ""
+    return (
+        f"no retrieved ID{names} is in the corpus of the dataset, but texts are, as after an index was rebuilt; so "
+        "documents are judged by the texts of the corpus, not by ID. Judgments by rm.Text(text) do so without a warning"
+    )
+
+
 def _format_id_change(change: IdChange) -> str:
+    if change.is_by_text:
+        return JUDGE_BY_TEXT
     if change.is_read_as_number:
         return "read the IDs of both sides as text, as with dtype=str in pandas"
     if change.characters:

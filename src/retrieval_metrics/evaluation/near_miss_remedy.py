@@ -30,6 +30,7 @@ class IdChange:
         match: The option that compares items so; None if there is none.
         is_read_as_number: Whether the ids were read as numbers, so that they have to be read as text.
         characters: The names of the characters to remove.
+        is_by_text: Whether no change of ids helps, because the index was rebuilt, so that texts are to be judged.
     """
 
     side: Side = "both"
@@ -37,6 +38,7 @@ class IdChange:
     match: str | None = None
     is_read_as_number: bool = False
     characters: tuple[str, ...] = ()
+    is_by_text: bool = False
 
 
 _EXPRESSIONS: Mapping[NearIdKind, str] = {
@@ -49,6 +51,8 @@ _EXPRESSIONS: Mapping[NearIdKind, str] = {
 
 def find_id_change(near_miss: NearMiss, origin: Origin) -> IdChange:
     """Return what to change in the ids of a near miss."""
+    if near_miss.kind == "same_text":
+        return IdChange(is_by_text=True)
     if near_miss.kind in {"path", "part", "numbered_part"}:
         return _find_shorter_id(near_miss, origin)
     return find_spelling_change(near_miss.judged_id, near_miss.retrieved_id, near_miss.kind)

@@ -45,6 +45,10 @@ def score_run(
     qrels = apply_rules_to_qrels(qrels, rules)
     if scale is not None:
         qrels = qrels.with_largest_grade(scale)
+    document_texts = qrels.document_texts
+    if document_texts is not None or qrels.corpus:
+        # Evaluations are kept and sent to other processes, so they hold no corpus.
+        qrels = qrels.with_document_texts(None)
     n_excluded = None
     if exclusion is not None:
         exclusion.require_fitting_ids(qrels)
@@ -57,6 +61,7 @@ def score_run(
     judged.n_excluded = n_excluded
     require_accepted_queries(judged, rules)
     guard_long_rankings(kept_run, judged)
+    find_near_misses(judged, kept_run, match, document_texts)
     return score_judged_run(Origin(judged, kept_run, match), metrics, rules)
 
 

@@ -105,7 +105,7 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
         "no_relevant": f" without relevant documents{no_relevant_treatment}",
         "ties": " in which a judged document is tied on score",
         "duplicates": f", {DUPLICATE_TREATMENTS[rules.duplicates]}",
-        "near_misses": " retrieved under nearly their IDs, counted as not found",
+        "near_misses": " retrieved under another ID, counted as not found",
         "excluded": " excluded from the rankings before scoring (exclude=)",
         "unlocated": " with unknown source position, not matched against spans",
         "invalid_offsets": " whose offsets contradict their text or source; offsets ignored",

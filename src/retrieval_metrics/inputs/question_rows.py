@@ -84,7 +84,8 @@ def read_question_dataset(
     queries = _get_mapping(dataset, "queries")
     relevant = _get_mapping(dataset, "relevant_docs")
     if queries is not None and relevant is not None:
-        return _make_questions(questions_class, queries, relevant, {})
+        questions = _make_questions(questions_class, queries, relevant, {})
+        return replace(questions, corpus=_get_mapping(dataset, "corpus") or {})
     rows = find_rows(dataset)
     if rows is not None:
         if hasattr(dataset, "columns") or hasattr(dataset, "column_names"):

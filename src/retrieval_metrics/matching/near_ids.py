@@ -25,6 +25,7 @@ NearIdKind: TypeAlias = Literal[
     "path",
     "part",
     "numbered_part",
+    "same_text",
 ]
 
 # Soft hyphens, zero-width characters, marks of direction, byte order marks and control characters other than blanks.
