@@ -13,6 +13,8 @@ from retrieval_metrics.comparison.audit_wording import audit_notes
 from retrieval_metrics.comparison.rule_attribution import AuditedRun, attribute_difference
 from retrieval_metrics.comparison.rule_meanings import format_rule, rule_detail
 from retrieval_metrics.evaluation.by_metric import ByMetric
+from retrieval_metrics.inputs.exclusion import remove_excluded
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import question_texts
 from retrieval_metrics.matching.common_queries import count_common_queries
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.comparison.rule_attribution import Attribution, RuleSetValues
+    from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import QueryTexts, RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
@@ -76,6 +79,7 @@ class Audit(Printed):
         refused: Per rule set, the number of queries for which the library raises an error instead of returning a value.
         differences: Which rule makes which metric differ from the reference, and where.
         lints: What looks suspicious about the evaluation set.
+        n_excluded: How many documents were left out of the rankings by `exclude=`.
     """
 
     metrics: tuple[Metric, ...]
@@ -85,6 +89,7 @@ class Audit(Printed):
     refused: Mapping[str, int]
     differences: tuple[RuleDifference, ...]
     lints: tuple[str, ...]
+    n_excluded: int = 0
 
     @property
     def rule_names(self) -> tuple[str, ...]:
@@ -144,6 +149,7 @@ def audit(
     match: str | Key | Matching = "id",
     corpus: Collection[Any] | None = None,
     queries: QueryTexts | Questions | None = None,
+    exclude: Exclude | None = None,
 ) -> Audit:
     """Score the same data under the rules of several libraries, and find the rule that makes each difference.
 
@@ -160,6 +166,7 @@ def audit(
         corpus: The ids of all documents; relevant documents that are not among them are reported.
         queries: The texts of the queries, or the evaluation set that has them; repeated texts are reported. None takes
             those of the judgments, if these came with texts.
+        exclude: Documents to leave out of the rankings, as in `evaluate`.
 
     Raises:
         TypeError: As in `evaluate`.
@@ -181,7 +188,8 @@ def audit(
     audited_qrels = as_qrels(qrels)
     rule_sets = _read_rule_sets(rules)
     count_common_queries(run, audited_qrels)
-    audited = AuditedRun(audited_qrels, run, match)
+    excluded_run = remove_excluded(run, audited_qrels, exclude, get_match_key(match))
+    audited = AuditedRun(audited_qrels, excluded_run.run, match)
     values_by_rule_set = {}
     for rule_set in rule_sets:
         values_by_rule_set[rule_set.name] = {
@@ -212,6 +220,7 @@ def audit(
         refused={rule_set.name: int(audited.find_refused(rule_set).sum()) for rule_set in rule_sets},
         differences=tuple(differences),
         lints=lint_judged_run(audited.judge(RULE_SETS["standard"]), corpus, texts),
+        n_excluded=excluded_run.total,
     )
 
 

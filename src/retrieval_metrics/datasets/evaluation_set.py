@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.datasets.lint_report import Lint
     from retrieval_metrics.files.opening import Limits
     from retrieval_metrics.inputs.documents import Documents
+    from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.metrics.base.metric import Metric
 
@@ -431,6 +432,7 @@ class EvaluationSet(Questions):
         metric: str | Metric = "ndcg@10",
         difference: float = 0.05,
         match: str | Key = "id",
+        exclude: Exclude | None = None,
         show_progress: bool = False,
     ) -> Lint[EvaluationSet]:
         """Find problems in the questions and their judgments, without a model.
@@ -450,6 +452,7 @@ class EvaluationSet(Questions):
             difference: The difference of means, at most 1, that the set should be able to detect with 80% power.
             match: What the judged ids are compared with, as in `evaluate`: `"source"` or `"filename"` for documents
                 of a framework that have no ids.
+            exclude: Documents to leave out of the runs, as in `evaluate`.
             show_progress: Show a progress bar on stderr, if rich is installed.
 
         Returns:
@@ -474,7 +477,16 @@ class EvaluationSet(Questions):
         # Imported here because few programs that read questions check them.
         from retrieval_metrics.datasets.lint import lint
 
-        return lint(self, corpus, runs, metric=metric, difference=difference, match=match, show_progress=show_progress)
+        return lint(
+            self,
+            corpus,
+            runs,
+            metric=metric,
+            difference=difference,
+            match=match,
+            exclude=exclude,
+            show_progress=show_progress,
+        )
 
     def save(
         self,
