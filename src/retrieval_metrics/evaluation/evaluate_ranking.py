@@ -10,6 +10,7 @@ from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.plain_ranking import rank_plainly, read_plain_judgments
+from retrieval_metrics.matching.row_ids import require_valid_row_ids
 from retrieval_metrics.metrics.base.grade_scale import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import STANDARD
@@ -57,7 +58,8 @@ def evaluate_ranking(
     Raises:
         TypeError: As in `evaluate`.
         ValueError: As in `evaluate`; or if a metric divides by the largest grade of all judgments and neither
-            `max_grade` nor its name sets it, or a grade is larger.
+            `max_grade` nor its name sets it, or a grade is larger; or if a retrieved id would be a judged one without
+            its blanks or control characters.
 
     Example:
         >>> evaluate_ranking(["d7", "d9"], ["d3", "d7"], ["mrr", "recall@10"])  # first found at rank 2; 1 of 2 found
@@ -79,7 +81,9 @@ def evaluate_ranking(
     else:
         remedy = "pass max_grade=, or write it into the name: {name}(max_grade=3)"
         require_known_scale(parsed_metrics, "one ranking", remedy)
-    judged = judge(qrels, {QUERY_OF_RANKING: retrieved}, match, STANDARD.order)
+    run: Any = {QUERY_OF_RANKING: retrieved}
+    judged = judge(qrels, run, match, STANDARD.order)
+    require_valid_row_ids(judged, run, get_match_key(match))
     value_by_metric = {}
     for metric in parsed_metrics:
         values = score(judged, metric, STANDARD).values
