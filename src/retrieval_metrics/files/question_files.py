@@ -84,10 +84,10 @@ def _read_file(
         detected = detect_format(reader, format)
     if detected == "json":
         content = read_json_file(reader)
-        return read_question_dataset(questions_class, content, separator=separator)
+        return read_question_dataset(questions_class, content, separator=separator, is_file=True)
     if detected == "jsonl":
         rows = [row for _number, _line, row in read_jsonl_objects(reader)]
-        return read_question_dataset(questions_class, rows, separator=separator)
+        return read_question_dataset(questions_class, rows, separator=separator, is_file=True)
     if detected not in TABLE_FORMATS:
         raise ValueError(
             f"{reader.name} is read as {detected}, which holds no texts of questions; read its judgments with "

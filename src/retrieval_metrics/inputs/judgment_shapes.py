@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 NESTED_TYPES = (list, tuple, set, frozenset, Mapping)
 
+# How many characters of a text an error shows.
+MAX_SHOWN_CHARACTERS = 80
 # What separates ids in a cell of a table.
 _SEPARATORS = (";", ",", "|")
 # Grades go up to 4 in every common scale; a larger number is taken for the id of a document.
@@ -25,6 +27,16 @@ _USUAL_GRADES_AS_TEXT = frozenset(map(str, _USUAL_GRADES))
 # The keys of a row that name a document.
 _DOCUMENT_KEYS = frozenset([*DOCUMENT_COLUMNS, "id", "_id"])
 _USUAL_KEYS = _DOCUMENT_KEYS.union(GRADE_COLUMNS, QUERY_COLUMNS, IGNORED_COLUMNS)
+
+
+def show_text(text: str) -> str:
+    """Return a text in quotation marks for a message, cut if it is long.
+
+    Example:
+        >>> show_text("d1"), len(show_text("d" * 500))
+        ("'d1'", 85)
+    """
+    return repr(text) if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]!r}..."
 
 
 def require_no_bare_value(judgments: Any, owner: str) -> None:
@@ -39,22 +51,27 @@ def require_no_bare_value(judgments: Any, owner: str) -> None:
     """
     if not isinstance(judgments, (str, bytes, Piece)):
         return
-    type_name = type(judgments).__name__ if isinstance(judgments, Piece) else "string"
-    raise TypeError(f"the judgments of {owner} are the bare {type_name} {judgments!r}; {_list_advice(judgments)}")
+    if not isinstance(judgments, str):
+        type_name = type(judgments).__name__ if isinstance(judgments, Piece) else "string"
+        raise TypeError(
+            f"the judgments of {owner} are the bare {type_name} {judgments!r}; write a list: [{judgments!r}]"
+        )
+    raise TypeError(f"the judgments of {owner} are the bare string {show_text(judgments)}; {list_advice(judgments)}")
 
 
-def _list_advice(judgments: Any) -> str:
-    """Return how to make a list of a bare value."""
-    if isinstance(judgments, str):
-        if holds_a_list(judgments):
-            return f"it {PRINTED_LIST_FAULT}"
-        for separator in _SEPARATORS:
-            if separator in judgments:
-                return (
-                    f"if it holds several ids, write [part.strip() for part in text.split({separator!r})]; if it is "
-                    f"one id, write a list: [{judgments!r}]"
-                )
-    return f"write a list: [{judgments!r}]"
+def list_advice(text: str) -> str:
+    """Return how to make a list of a text that stands where a list of ids is expected."""
+    if not text.strip():
+        return "write an empty list, [], if nothing is relevant"
+    if holds_a_list(text):
+        return f"it {PRINTED_LIST_FAULT}"
+    for separator in _SEPARATORS:
+        if separator in text:
+            return (
+                f"if it holds several ids, write [part.strip() for part in text.split({separator!r})]; if it is "
+                f"one id, write a list: [{show_text(text)}]"
+            )
+    return f"write a list: [{show_text(text)}]"
 
 
 def require_groups(entries: Sequence[Any], owner: str) -> None:
