@@ -119,25 +119,35 @@ def _read_cell(cell: Any, separator: str, where: str) -> Any:
 
 
 def _read_literal(text: str, where: str) -> Any:
-    if _PRINTED_ARRAY.search(text):
-        raise ValueError(
-            f"{where}: {show_text(text)} is a printed array without commas; write its list with json.dumps(list)"
-        )
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        try:
-            value = literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-            raise ValueError(
-                f"{where}: {show_text(text)} is no list that can be read; write it with json.dumps(list)"
-            ) from error
+        value = _read_python_literal(text, where)
     if isinstance(value, str):  # a text in parentheses
         value = [value]
     try:
         return _with_text_ids(value, where)
     except RecursionError as error:
         raise ValueError(f"{where}: {show_text(text)} is nested too deep to hold judgments") from error
+
+
+def _read_python_literal(text: str, where: str) -> Any:
+    try:
+        value = literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        raise ValueError(
+            f"{where}: {show_text(text)} is no list that can be read; write it with json.dumps(list)"
+        ) from error
+    if _PRINTED_ARRAY.search(text) and not _holds_a_blank(value):
+        raise ValueError(
+            f"{where}: {show_text(text)} is a printed array without commas; write its list with json.dumps(list)"
+        )
+    return value
+
+
+def _holds_a_blank(value: Any) -> bool:
+    """Return whether a list holds a text of blanks alone, which looks like what stands between two texts."""
+    return isinstance(value, (list, tuple)) and any(isinstance(entry, str) and not entry.strip() for entry in value)
 
 
 def _with_text_ids(value: Any, where: str) -> Any:
