@@ -42,6 +42,9 @@ CHANGES: dict[NearIdKind, Callable[[str], str]] = {
     "path": lambda text: f"/data/{text}",
     "part": lambda text: f"{text}#1",
     "numbered_part": lambda text: f"{text}_1",
+    "quotation_marks": lambda text: f"b'{text}'",
+    "underscores": lambda text: text.replace(" ", "_"),
+    "prefix": lambda text: f"doc_{text}",
 }
 
 
@@ -111,6 +114,10 @@ FORMS: dict[str, Callable[[int], list[str]]] = {
     "part": lambda n: [f"p{n}", f"p{n}#1", f"p{n}#2"],
     "number": lambda n: [f"s{n}", f"s{n}-1", f"s{n}-2"],
     "decimal": lambda n: [str(n), f"{n}.0"],
+    "underscores": lambda n: [f"page {n}", f"page_{n}"],
+    "prefix": lambda n: [f"x{n}", f"doc_x{n}"],
+    "urls": lambda n: [f"http://a.org/{n}", f"https://a.org/{n}", f"https://a.org/{n}/"],
+    "quoted": lambda n: [f"x{n}", f"'x{n}'"],
     "all": lambda n: [f"doc{n}", f"doc0{n}", f"x/doc{n}", f"doc{n}.md"],
 }
 

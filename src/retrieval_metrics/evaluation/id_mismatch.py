@@ -10,7 +10,7 @@ from retrieval_metrics.evaluation.near_miss_remedy import find_id_change, find_s
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import FILE_NAME, get_file_name
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.matching.near_ids import find_near_kind, unify_spelling
+from retrieval_metrics.matching.near_ids import find_near_kind, unify_loosely
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Where a document id often stands in a longer id, as separator and index of `str.rpartition`: at the end of a path, or
 # at the beginning of a chunk id.
-ID_SEPARATORS = [("/", 2), ("\\", 2), ("#", 0), ("_", 0), ("-", 0), (":", 0), ("@", 0)]
+ID_SEPARATORS = [("/", 2), ("\\", 2), ("#", 0), ("_", 0), ("-", 0), (":", 0), ("@", 0), ("_", 2), ("-", 2), (":", 2)]
 # The number of rankings, and of items in each, that are searched.
 MAX_RANKINGS = 50
 MAX_ITEMS = 20
@@ -213,14 +213,14 @@ class _NearMisses:
         self._path_by_file_name: dict[str, str] = {}
         for judged_id in judged_ids:
             if isinstance(judged_id, str):
-                self._judged_id_by_spelling[unify_spelling(judged_id)] = judged_id
+                self._judged_id_by_spelling[unify_loosely(judged_id)] = judged_id
                 if "/" in judged_id:
                     self._path_by_file_name[judged_id.rpartition("/")[2]] = judged_id
 
     def find(self, candidate: _Candidate) -> IdRemedy | None:
         """Return how a candidate nearly equals a judged id; None if it does not."""
         value: str = candidate.value
-        judged_id = self._judged_id_by_spelling.get(unify_spelling(value))
+        judged_id = self._judged_id_by_spelling.get(unify_loosely(value))
         if judged_id is not None:
             kind = find_near_kind(judged_id, value)
             if kind is not None:

@@ -18,7 +18,14 @@ from retrieval_metrics.inputs.document_texts import iterate_items, unify_text
 from retrieval_metrics.inputs.items import Piece, Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.run import Run, StreamedRun
-from retrieval_metrics.matching.near_ids import NearIdIndex, find_near_kind, list_wholes, unify_spelling
+from retrieval_metrics.matching.near_ids import (
+    NearIdIndex,
+    find_near_kind,
+    list_wholes,
+    remove_prefix,
+    unify_loosely,
+    unify_spelling,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,8 +39,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.near_ids import NearIdKind
 
 # How many queries, and how many ids in all of them, are searched at first.
-MAX_SAMPLED_QUERIES = 150
-MAX_SAMPLED_IDS = 15_000
+MAX_SAMPLED_QUERIES = 100
+MAX_SAMPLED_IDS = 7_000
 # How many ids of each side are searched for documents that differ in the same way.
 MAX_COMPARED_IDS = 20_000
 # If documents that differ in the same way are more than this share of the near misses, ids of this form are different
@@ -44,6 +51,13 @@ MIN_SHARE_BY_KIND: Mapping[NearIdKind, float] = {
     "case": 0.05,
     "leading_zeros": 0.05,
     "decimal_point": 0.05,
+    "markup": 0.05,
+    "quotation_marks": 0.05,
+    "underscores": 0.05,
+    "uuid_form": 0.05,
+    "url_form": 0.05,
+    "number_form": 0.05,
+    "prefix": 0.05,
     "path": 0.05,
     "part": 0.05,
     "numbered_part": 0.1,
@@ -288,7 +302,7 @@ class _Search:
         ids = list(islice(ranking, depth))
         if ids and isinstance(ids[0], Retrieved):
             ids = [self._key(item) for item in ids]
-        if ids and all(type(document_id) is str for document_id in ids):
+        if set(map(type, ids)) == {str}:  # much faster than a look at each
             return ids
         return [document_id for document_id in ids if isinstance(document_id, str)]
 
@@ -337,7 +351,7 @@ def _without_distinct_documents(candidates: Sequence[NearMiss], search: _Search,
             continue
         if len(near_misses) < MIN_SHARE_BY_KIND.get(kind, 0) * n_missing:
             continue
-        if kind == "numbered_part" and len(near_misses) < MIN_NUMBERED_PARTS:
+        if kind in {"numbered_part", "prefix"} and len(near_misses) < MIN_NUMBERED_PARTS:
             continue
         accepted += near_misses
     return sorted(accepted, key=lambda near_miss: near_miss.position)
@@ -354,6 +368,15 @@ def _count_distinct_pairs(ids: Iterable[str]) -> Counter[NearIdKind]:
             kind = find_near_kind(first, document_id)
             if kind is not None:
                 n_pairs[kind] += 1
+    first_by_loose_spelling: dict[str, str] = {}
+    for spelling, document_id in first_by_spelling.items():
+        first = first_by_loose_spelling.setdefault(unify_loosely(document_id), document_id)
+        if first != document_id:
+            loose_kind = find_near_kind(first, document_id)
+            if loose_kind is not None:
+                n_pairs[loose_kind] += 1
+        if remove_prefix(spelling) in first_by_spelling:
+            n_pairs["prefix"] += 1
     for spelling in first_by_spelling:
         for whole in list_wholes(spelling):
             if whole in first_by_spelling:
