@@ -19,6 +19,7 @@ from retrieval_metrics.evaluation.id_mismatch import (
     SpellingDifference,
 )
 from retrieval_metrics.evaluation.near_miss_remedy import IdChange
+from retrieval_metrics.evaluation.near_queries import NearQuery
 from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
 from retrieval_metrics.matching.judged_columns import Unlocated
 from retrieval_metrics.matching.near_misses import NearMiss
@@ -91,6 +92,10 @@ def make_texts() -> dict[str, list[str]]:
     hidden = HiddenCalls(rm.Metric("recall", 2), 2, n_queries=1, n_with_calls=3, first_query="q1")
     return {
         "near misses": [wording.format_near_misses(make_near_misses(change)) for change in ID_CHANGES],
+        "near queries": [
+            wording.format_near_queries([NearQuery("007", "7", "leading_zeros")], 1),
+            wording.format_near_queries([NearQuery("q 1", "q\u00a01", "blanks"), NearQuery("b", "B", "case")], 3),
+        ],
         "rebuilt index": [
             wording.format_near_misses(
                 NearMissReport(2, 3, {"same_text": 2}, NearMiss(0, "q1", "n1", "uuid-1", "same_text"), BY_TEXT)

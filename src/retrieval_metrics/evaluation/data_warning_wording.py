@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.redaction import describe_error
+from retrieval_metrics.evaluation.near_miss_remedy import find_spelling_change
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.data_warnings import EmptyRankings, HiddenCalls, NearMissReport, UnlocatedItems
     from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy, PieceMismatch
     from retrieval_metrics.evaluation.near_miss_remedy import IdChange
+    from retrieval_metrics.evaluation.near_queries import NearQuery
     from retrieval_metrics.evaluation.own_id_first import OwnIdFirst
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
@@ -171,6 +173,20 @@ def format_near_misses(near: NearMissReport) -> str:
         f"{near.n_near_misses} of {near.n_missing} relevant documents that count as not found were retrieved for their "
         f"queries under {other_id}{kinds}: for query {example.query!r}, "
         f"{_format_difference(example.judged_id, example.retrieved_id, example.kind)}; {_format_id_change(near.change)}"
+    )
+
+
+def format_near_queries(near_queries: Sequence[NearQuery], n_empty: int) -> str:
+    """Return how many queries without results are in the run under nearly their ids, an example, and what to write."""
+    example = near_queries[0]
+    verb = "is" if len(near_queries) == 1 else "are"
+    show = ascii if example.kind in INVISIBLE_KINDS else repr
+    change = find_spelling_change(example.judged_id, example.run_id, example.kind)
+    queries = numbers.format_count(n_empty, "judged query", "judged queries")
+    return (
+        f"{len(near_queries)} of {queries} without results {verb} in the run under nearly the same ID: "
+        f"{show(example.judged_id)} of the judgments and {show(example.run_id)} of the run differ "
+        f"{NEAR_ID_KINDS[example.kind]}; {_format_id_change(change)}"
     )
 
 
