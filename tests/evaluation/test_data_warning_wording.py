@@ -92,6 +92,10 @@ def make_texts() -> dict[str, list[str]]:
     hidden = HiddenCalls(rm.Metric("recall", 2), 2, n_queries=1, n_with_calls=3, first_query="q1")
     return {
         "near misses": [wording.format_near_misses(make_near_misses(change)) for change in ID_CHANGES],
+        "excluded relevant": [
+            wording.format_excluded_relevant([("q1", "d1")]),
+            wording.format_excluded_relevant([("q1", "d1"), ("q2", "d2")]),
+        ],
         "near queries": [
             wording.format_near_queries([NearQuery("007", "7", "leading_zeros")], 1),
             wording.format_near_queries([NearQuery("q 1", "q\u00a01", "blanks"), NearQuery("b", "B", "case")], 3),

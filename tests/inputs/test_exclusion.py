@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from conformance import call_with_warnings
 from retrieval_metrics.inputs.exclusion import Exclusion, as_exclusion
 
 QUERIES = [f"a{number}" for number in range(6)]
@@ -93,6 +94,15 @@ def test_a_lint_leaves_them_out() -> None:
     lint = questions.lint(runs={"one": SCORED, "two": as_items(SCORED)}, exclude="query_id")
     assert (lint.counts["easy"], lint.n_excluded) == (6, 12)
     assert "12 documents excluded from the rankings" in str(lint)
+
+
+def test_relevant_documents_that_are_left_out_are_said() -> None:
+    qrels: Any = {"a": ["a", "b"], "c": {"c": 0, "d": 1}}
+    run: Any = {"a": ["a", "b"], "c": ["c", "d"]}
+    _, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, run, "mrr", exclude="query_id"))
+    assert "1 relevant document is excluded by exclude=, such as 'a' of query 'a'" in warning_text
+    _, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, run, "mrr", exclude={"c": ["c"]}))
+    assert warning_text == ""
 
 
 def test_tuning_leaves_them_out() -> None:

@@ -1,5 +1,6 @@
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrieval_metrics as rm
@@ -73,3 +74,9 @@ def test_the_advice_for_a_bare_value_fits_it(judgments: Any, advice: str) -> Non
         require_no_bare_value(judgments, "query 'q'")
     with pytest.raises(TypeError, match=advice):
         rm.EvaluationSet({"q": "why?"}, {"q": judgments})
+
+
+def test_pairs_in_arrays_are_refused_as_those_in_lists() -> None:
+    with pytest.raises(TypeError, match=r"query 1 hold pairs such as \[70, 1\]"):
+        rm.Qrels({1: np.array([[70, 1], [71, 0], [72, 0]])})
+    assert rm.Qrels({"q": np.array([["d1", "d2"]])}).groups() == {"q": [{"d1": 1.0, "d2": 1.0}]}

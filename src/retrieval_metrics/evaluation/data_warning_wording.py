@@ -198,6 +198,17 @@ def _format_difference(judged_id: str, retrieved_id: str, kind: NearIdKind, arti
     return f"{article} judged {show(judged_id)} and the retrieved {show(retrieved_id)} differ {NEAR_ID_KINDS[kind]}"
 
 
+def format_excluded_relevant(excluded: Sequence[tuple[Any, Any]]) -> str:
+    """Return that relevant documents are left out by `exclude=`, so that no ranking can be perfect."""
+    query, document = excluded[0]
+    verb = "is" if len(excluded) == 1 else "are"
+    documents = numbers.format_count(len(excluded), "relevant document")
+    return (
+        f"{documents} {verb} excluded by exclude=, such as {document!r} of "
+        f"query {query!r}, and can never be found; leave them out of the judgments too"
+    )
+
+
 def format_rebuilt_index(systems: Sequence[str]) -> str:
     """Return that texts of the corpus are judged in place of ids, and for which systems, if there are several."""
     names = f" of {numbers.join_names(list(map(repr, systems)), MAX_IDS)}" if systems else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.evaluation.data_warning_wording import format_rebuilt_index
+from retrieval_metrics.evaluation.data_warning_wording import format_excluded_relevant, format_rebuilt_index
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.score_run import score_run
@@ -113,6 +113,9 @@ def evaluate(
         warn(format_rebuilt_index([]))
         read_qrels = judge_by_corpus_texts(read_qrels)
     exclusion = as_exclusion(exclude)
+    excluded_relevant = [] if exclusion is None else exclusion.find_relevant(read_qrels)
+    if excluded_relevant:
+        warn(format_excluded_relevant(excluded_relevant))
     scores = score_run(read_qrels, run, parsed_metrics, rules, matching, exclusion=exclusion)
     found_clusters = find_clusters(qrels, read_qrels, clusters)
     if found_clusters is not None:

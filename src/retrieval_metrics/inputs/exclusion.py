@@ -105,6 +105,19 @@ class Exclusion:
             self._document_kind, "the ids to leave out", qrels.document_kind, "document ids in the qrels"
         )
 
+    def find_relevant(self, qrels: Qrels) -> list[tuple[QueryId, DocumentId]]:
+        """Return the queries and documents that are relevant and left out, so that nothing can find them."""
+        found: list[tuple[QueryId, DocumentId]] = []
+        for index, query in enumerate(qrels.queries):
+            excluded_ids = self.ids(query)
+            if not excluded_ids:
+                continue
+            for position in range(qrels.bounds[index], qrels.bounds[index + 1]):
+                document: Any = qrels.documents[position]
+                if document in excluded_ids and qrels.document_grade[position] > 0:
+                    found.append((query, document))
+        return found
+
     def ids(self, query: QueryId) -> Collection[Any]:
         """Return the ids to leave out of the ranking of a query."""
         if self._ids_by_query is None:

@@ -109,7 +109,10 @@ def require_no_pairs(qrels: Mapping[Any, Any]) -> None:
     """
     entries: list[Any] = []
     owners: list[Any] = []
-    for query, judgments in qrels.items():
+    for query, judgments_or_array in qrels.items():
+        judgments = judgments_or_array
+        if hasattr(judgments, "tolist"):
+            judgments = judgments.tolist()
         if isinstance(judgments, (list, tuple)) and judgments:
             if not isinstance(judgments[0], NESTED_TYPES):
                 return
