@@ -350,9 +350,9 @@ class NearIdIndex:
                 for position, text in enumerate(self._ids):
                     if _SCIENTIFIC.fullmatch(text.lower()):
                         self._position_by_number[_unify_number(text)] = position
-        position = self._position_by_number.get(judged_id)
-        if position is not None:
-            yield self._ids[position]
+        number_position = self._position_by_number.get(judged_id)
+        if number_position is not None:
+            yield self._ids[number_position]
 
     def _id_at(self, position: int) -> str:
         """Return the id in whose line a position is, or whose line begins after it."""
