@@ -133,6 +133,7 @@ def test_calls_and_stages_of_a_run_lose_the_same_documents() -> None:
     assert excluded.run.stages == {"bm25": {"q1": ["x", "d1"], "q2": ["d2"]}, "reranked": excluded.run}
     assert excluded.run.stages["reranked"] is excluded.run
     assert (list(excluded.run.errors), excluded.run.seconds) == (["q3"], {"q1": 0.5})
+    assert excluded.n_excluded is not None
     assert excluded.n_excluded.tolist() == [1, 0, 0]
     by_call = rm.RetrievedRun({"q1": as_items(rankings)["q1"]}, calls={"q1": [1, 1, 2]})
     excluded = Exclusion({"q1": {"x"}}).remove(by_call, rm.Qrels(qrels), lambda item: item.id)

@@ -50,9 +50,9 @@ CHANGES: dict[NearIdKind, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("kind", CHANGES)
 def test_six_of_twenty_are_counted(kind: NearIdKind) -> None:
-    found = search(QRELS, change_some(CHANGES[kind]))
-    assert (dict(found.count_by_kind()), found.n_missing) == ({kind: 6}, 6)
-    first = found.entries[0]
+    result = search(QRELS, change_some(CHANGES[kind]))
+    assert (dict(result.count_by_kind()), result.n_missing) == ({kind: 6}, 6)
+    first = result.entries[0]
     assert (first.query, first.judged_id, first.retrieved_id) == ("q0", IDS[0], CHANGES[kind](IDS[0]))
     assert find_kinds(QRELS, change_some(CHANGES[kind])) == ["near_misses"]
 
@@ -60,8 +60,8 @@ def test_six_of_twenty_are_counted(kind: NearIdKind) -> None:
 def test_one_of_a_hundred_ids_that_matches_hides_nothing() -> None:
     qrels: Any = {f"q{number}": [f"doc{number}.pdf"] for number in range(100)}
     run: Any = {query: [f"{judged[0]}#0"] for query, judged in qrels.items()} | {"q0": ["doc0.pdf"]}
-    found = search(qrels, run)
-    assert (len(found), found.n_missing) == (99, 99)
+    result = search(qrels, run)
+    assert (len(result), result.n_missing) == (99, 99)
 
 
 @pytest.mark.parametrize("shape", [with_scores, in_columns, with_items])
@@ -72,8 +72,8 @@ def test_every_shape_of_run_is_searched_alike(shape: Callable[[Any], Any]) -> No
 
 def test_items_are_compared_as_match_says() -> None:
     run = {"q": [rm.Retrieved("n1", source="/docs/a.md"), rm.Retrieved("n2", source="b.md")]}
-    found = search({"q": ["a.md", "b.md"]}, run, match="source")
-    assert [(near_miss.retrieved_id, near_miss.kind) for near_miss in found.entries] == [("/docs/a.md", "path")]
+    result = search({"q": ["a.md", "b.md"]}, run, match="source")
+    assert [(near_miss.retrieved_id, near_miss.kind) for near_miss in result.entries] == [("/docs/a.md", "path")]
 
 
 def test_nothing_is_searched_where_everything_relevant_was_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,8 +110,8 @@ def test_known_ids_or_other_texts_are_judged_by_id() -> None:
     questions = rm.EvaluationSet.from_dataset(DATASET)
     assert find_kinds(questions, THIRD) == ["near_misses"]
     assert rm.evaluate(questions, OLD, "mrr").means["mrr"] == 1.0
-    others: Any = {query: [rm.Retrieved("uuid", "Another text.")] for query in QRELS}
-    assert find_kinds(questions, others) == ["no_common_ids"]
+    other_run: Any = {query: [rm.Retrieved("uuid", "Another text.")] for query in QRELS}
+    assert find_kinds(questions, other_run) == ["no_common_ids"]
     without_text = rm.EvaluationSet.from_dataset(DATASET | {"corpus": {"n1": TEXTS["n1"]}})
     assert find_kinds(without_text, NEW) == ["no_common_ids"]
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics._internal.warn import warn
+from retrieval_metrics.inputs.bare_values import list_advice, show_text
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS
 from retrieval_metrics.inputs.id_checks import is_in_brackets
-from retrieval_metrics.inputs.judgment_shapes import list_advice, show_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from retrieval_metrics.inputs.bare_values import require_no_bare_value
 from retrieval_metrics.inputs.conversations import read_messages
-from retrieval_metrics.inputs.judgment_shapes import require_no_bare_value
 from retrieval_metrics.inputs.kept_judgments import copy_qrels
 
 if TYPE_CHECKING:
