@@ -15,6 +15,7 @@ Scorers of single rows (MLflow, LangSmith, Pydantic Evals, Ragas) see no whole r
 ids in its results. The drop-in for pytrec_eval is as silent as that is.
 """
 
+import csv
 import json
 import warnings
 from pathlib import Path
@@ -185,20 +186,160 @@ def evaluate_json_in_the_shell(judgments: Any, path: Path) -> Any:
         raise ValueError(SHELL)
 
 
+# Rows with judgments in a cell: of a file or a DataFrame.
+
+
+def make_question_row(judgments: Any) -> dict[str, Any]:
+    return {"id": "q1", "query": "why?", "relevant": judgments}
+
+
+def read_frame_of_questions(judgments: Any, _: Path) -> Any:
+    import pandas as pd
+
+    return rm.Qrels(rm.EvaluationSet.from_dataset(pd.DataFrame({"query": ["why?"], "relevant": [judgments]})))
+
+
+def read_jsonl_of_questions(judgments: Any, path: Path) -> Any:
+    path.with_suffix(".jsonl").write_text(json.dumps(make_question_row(judgments)))
+    return rm.Qrels(rm.read_questions(path.with_suffix(".jsonl")))
+
+
+def read_csv_of_questions(judgments: Any, path: Path) -> Any:
+    row = make_question_row(judgments)
+    with path.with_suffix(".csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(row))
+        writer.writeheader()
+        writer.writerow(row)
+    return rm.Qrels(rm.read_questions(path.with_suffix(".csv")))
+
+
+def read_parquet_of_questions(judgments: Any, path: Path) -> Any:
+    import polars as pl
+
+    row = make_question_row(judgments)
+    if not isinstance(judgments, str):
+        row["relevant"] = json.dumps(judgments)  # a column has one type
+    pl.DataFrame([row]).write_parquet(path.with_suffix(".parquet"))
+    return rm.Qrels(rm.read_questions(path.with_suffix(".parquet")))
+
+
+# Hosts, whose modules are imported only where they are needed.
+
+RANKED = ["71", "70"]
+
+
+def evaluate_in_langchain(judgments: Any, _: Path) -> Any:
+    from langchain_retrieval_metrics import evaluate_retriever
+
+    return evaluate_retriever(lambda _: RANKED, {"why?": judgments}, "mrr")
+
+
+def evaluate_in_langsmith(judgments: Any, _: Path) -> Any:
+    from langchain_retrieval_metrics import langsmith_evaluators
+
+    (evaluator,) = langsmith_evaluators(["mrr"])
+    return evaluator({"documents": RANKED}, {"relevant": judgments})
+
+
+def evaluate_in_llama_index(judgments: Any, _: Path) -> Any:
+    from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
+
+    evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=lambda _: [])
+    return evaluator.evaluate_dataset([("why?", judgments)])
+
+
+def evaluate_in_haystack(judgments: Any, _: Path) -> Any:
+    from haystack_hosts import Prepared
+    from haystack_integrations.components.evaluators.retrieval_metrics import evaluate_pipeline
+
+    return evaluate_pipeline(Prepared({"why?": RANKED}), {"why?": judgments}, "mrr")
+
+
+def evaluate_in_ragas(judgments: Any, _: Path) -> Any:
+    from ragas_retrieval_metrics import evaluate_dataset
+
+    row = {"user_input": "why?", "reference_context_ids": judgments, "retrieved_context_ids": RANKED}
+    return evaluate_dataset([row], ["mrr"])
+
+
+def score_in_mlflow(judgments: Any, _: Path) -> Any:
+    from mlflow_retrieval_metrics import retrieval_scorers
+
+    (scorer,) = retrieval_scorers(["mrr"], retrieved="outputs")
+    run: Any = scorer.run
+    return run(outputs=RANKED, expectations={"relevant_ids": judgments})
+
+
+def evaluate_in_pydantic_evals(judgments: Any, _: Path) -> Any:
+    from pydantic_evals import Case, Dataset
+
+    from pydantic_evals_retrieval_metrics import to_evaluation
+
+    cases = [Case(name="q1", inputs="why?", expected_output=judgments)]
+    report = Dataset(name="doors", cases=cases).evaluate_sync(lambda _: RANKED, progress=False)
+    return to_evaluation(report, ["mrr"])
+
+
+def read_in_ray(judgments: Any, _: Path) -> Any:
+    from ray_retrieval_metrics.judgment_rows import read_judgments
+
+    return read_judgments({"q1": judgments}, None)  # raises before Ray is started
+
+
+def check_in_pytest(judgments: Any, _: Path) -> Any:
+    from pytest_retrieval_metrics.check_call import CheckTask
+
+    return CheckTask.from_arguments({"q1": judgments}, {"q1": RANKED}, None, 1, {})  # type: ignore[typeddict-item]
+
+
 SHELL = "the command line gave an exit code"
+CELL_DOORS = [read_frame_of_questions, read_jsonl_of_questions, read_csv_of_questions, read_parquet_of_questions]
+HOST_DOORS = [
+    *(evaluate_in_langchain, evaluate_in_langsmith, evaluate_in_llama_index, evaluate_in_haystack, evaluate_in_ragas),
+    *(score_in_mlflow, evaluate_in_pydantic_evals, read_in_ray, check_in_pytest),
+]
 JUDGMENT_DOORS = [
     *(evaluate_dict, evaluate_one_ranking, compare_two_runs, ask_a_retriever, save_questions, read_json),
     *map(export_to, ("to_mlflow", "to_langsmith", "to_pydantic_evals", "to_ragas", "to_llama_index")),
     evaluate_json_in_the_shell,
+    *CELL_DOORS,
+    *HOST_DOORS,
 ]
+
+
+# Cells of files and DataFrames are text, so these are read there, as spreadsheets have them.
+READ_FROM_CELLS = {"text of a list": ["70", "71"], "bare string": ["70"], "cell of several ids": ["70", "71"]}
+READ_FROM_TEXT = READ_FROM_CELLS | {"float": ["70"]}
+# The doors where some kinds are judgments, with their ids.
+ACCEPTED: Any = {
+    read_frame_of_questions: READ_FROM_CELLS,
+    read_jsonl_of_questions: READ_FROM_CELLS,
+    read_csv_of_questions: READ_FROM_TEXT,
+    read_parquet_of_questions: READ_FROM_TEXT,
+}
+# Where all of a cell is text, the values in it have no type.
+NO_ID_IN_TEXT = {"missing": "None is no id", "truth value": "True is no id"}
+OTHER_FRAGMENTS: Any = {
+    read_csv_of_questions: NO_ID_IN_TEXT,
+    read_parquet_of_questions: NO_ID_IN_TEXT,
+    evaluate_in_ragas: dict.fromkeys(["bare string", "cell of several ids"], "is the bare string"),
+}
 
 
 @pytest.mark.parametrize("kind", NO_JUDGMENTS)
 @pytest.mark.parametrize("door", JUDGMENT_DOORS, ids=lambda door: door.__name__)
+@pytest.mark.filterwarnings("ignore:cells such as:retrieval_metrics.RetrievalWarning")
 def test_what_is_no_judgment_is_refused_at_every_door(
     kind: str, door: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     judgments, fragment = NO_JUDGMENTS[kind]
+    fragment = OTHER_FRAGMENTS.get(door, {}).get(kind, fragment)
+    if kind in ACCEPTED.get(door, {}):
+        assert list(door(judgments, tmp_path / "judgments").documents) == ACCEPTED[door][kind]
+        return
+    if door is evaluate_in_ragas and kind == "text of a list":  # Ragas saves the lists of its rows so
+        assert door(judgments, tmp_path).means["mrr"] == 1.0
+        return
     with pytest.raises((TypeError, ValueError)) as caught:
         door(judgments, tmp_path / "judgments")
     message = capsys.readouterr().err if str(caught.value) == SHELL else str(caught.value)

@@ -79,9 +79,9 @@ def test_each_kind_is_counted_and_shown_at_every_door(kind: str, door: str, tmp_
     given = DOORS[door](run, tmp_path / "run")
     evaluation, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, given, "mrr"))
     assert evaluation.counts["near_misses"] == len(pairs)
-    found = evaluation.scores.require_origin("read").judged.near_misses
-    assert found is not None
-    assert [(entry.kind, entry.judged_id, entry.retrieved_id) for entry in found.entries] == pairs
+    near_misses = evaluation.scores.require_origin("read").judged.near_misses
+    assert near_misses is not None
+    assert [(entry.kind, entry.judged_id, entry.retrieved_id) for entry in near_misses.entries] == pairs
     assert warning_text.isascii() or kind not in {"unicode_form", "invisible_characters", "blanks", "several"}
     assert warning_text.count("\n") == 0
     assert f"{len(pairs)} of {len(pairs)} missing relevant document" in warning_text
@@ -96,7 +96,7 @@ def test_each_kind_is_said_on_the_command_line(kind: str, tmp_path: Path, capsys
     assert main(["evaluate", str(tmp_path / "qrels.csv"), str(tmp_path / "run.csv"), "-m", "mrr"]) == 0
     output = capsys.readouterr()
     assert f"{len(pairs)} of {len(pairs)} missing relevant document" in output.err
-    assert re.search(rf"^{len(pairs)} relevant documents? retrieved under a slightly", output.out, re.MULTILINE)
+    assert re.search(rf"^{len(pairs)} relevant documents? retrieved under another ID", output.out, re.MULTILINE)
     python_words = ["id.", "unicodedata", "urllib", "dtype", "join"]
     assert [word for word in python_words if word in output.err] == []
 

@@ -196,6 +196,17 @@ def test_documents_are_excluded_by_the_query_id_or_a_file(
     assert result["counts"]["excluded"] == 6
 
 
+def test_an_audit_and_a_lint_exclude_documents(
+    own_ids: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, qrels, run, *_ = own_ids
+    assert main(["audit", qrels, run, "-m", "mrr", "--exclude", "query-id"]) == 0
+    assert "6 documents excluded from the rankings before scoring (--exclude)" in capsys.readouterr().out
+    (tmp_path / "queries.tsv").write_text("".join(f"a{number}\twhat is a{number} made of?\n" for number in range(6)))
+    assert main(["lint", str(tmp_path / "queries.tsv"), qrels, "--run", run, "--exclude", "query-id"]) == 0
+    assert "6 documents excluded from the rankings before scoring" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

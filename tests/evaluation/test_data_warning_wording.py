@@ -21,6 +21,7 @@ from retrieval_metrics.evaluation.id_mismatch import (
     SpellingDifference,
 )
 from retrieval_metrics.evaluation.near_miss_remedy import IdChange
+from retrieval_metrics.evaluation.near_queries import NearQuery
 from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
 from retrieval_metrics.matching.judged_columns import Unlocated
 from retrieval_metrics.matching.near_misses import NearMiss
@@ -36,6 +37,7 @@ REMEDIES: list[IdRemedy | None] = [
     JudgedPath("a.md", "docs/a.md", "source"),
     IdWithin("a#3", "id.rpartition('#')[0]", is_attribute=False),
     IdWithin("a#3", "item.id.rpartition('#')[0]", is_attribute=True),
+    SpellingDifference("uuid-1", "n1", "same_text", IdChange(is_by_text=True)),
 ]
 TIMEOUT = TimeoutError("slow")
 ID_CHANGES = [
@@ -45,6 +47,7 @@ ID_CHANGES = [
     IdChange("judgments"),
     IdChange("run", "id.rpartition('#')[0]"),
 ]
+BY_TEXT = IdChange(is_by_text=True)
 
 
 def make_empty_rankings(
@@ -94,6 +97,21 @@ def make_texts() -> dict[str, list[str]]:
     hidden = HiddenCalls(rm.Metric("recall", 2), 2, n_queries=1, n_with_calls=3, first_query="q1")
     return {
         "near misses": [wording.format_near_misses(make_near_misses(change)) for change in ID_CHANGES],
+        "excluded relevant": [
+            wording.format_excluded_relevant([("q1", "d1")]),
+            wording.format_excluded_relevant([("q1", "d1"), ("q2", "d2")]),
+        ],
+        "near queries": [
+            wording.format_near_queries([NearQuery("007", "7", "leading_zeros")], 1),
+            wording.format_near_queries([NearQuery("q 1", "q\u00a01", "blanks"), NearQuery("b", "B", "case")], 3),
+        ],
+        "rebuilt index": [
+            wording.format_near_misses(
+                NearMissReport(2, 3, {"same_text": 2}, NearMiss(0, "q1", "n1", "uuid-1", "same_text"), BY_TEXT)
+            ),
+            wording.format_rebuilt_index([]),
+            wording.format_rebuilt_index(["bm25", "dense"]),
+        ],
         "swapped arguments": [
             wording.format_swapped_arguments(SwappedArguments("q0", "x", 12.25, 2.0)),
             wording.format_swapped_arguments(SwappedArguments("q0", "x", 0.5, None)),

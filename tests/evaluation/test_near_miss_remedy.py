@@ -1,7 +1,10 @@
 """What to write, so that ids match, and that writing it makes them match."""
 
+import html
+import re
 import unicodedata
 import urllib.parse
+import uuid
 from typing import Any
 
 import pytest
@@ -10,6 +13,8 @@ import retrieval_metrics as rm
 from data_warning_kinds import find_origin
 from retrieval_metrics.evaluation.data_warnings import find_near_miss_report
 from retrieval_metrics.evaluation.near_miss_remedy import IdChange, find_spelling_change
+
+UUID = "550e8400-e29b-41d4-a716-446655440000"
 
 
 def find_change(judged: list[str], retrieved: Any, **options: Any) -> IdChange:
@@ -43,6 +48,14 @@ def find_change(judged: list[str], retrieved: Any, **options: Any) -> IdChange:
         ("docs/a.md", "a.md", IdChange("judgments", "id.rpartition('/')[2]")),
         ("d7", "d7#3", IdChange("run", "id.rpartition('#')[0]")),
         ("d7::p2", "d7", IdChange("judgments", "id.rpartition('::')[0]")),
+        ("R&D", "R&amp;D", IdChange(expression="html.unescape(id)")),
+        ("a b", "a_b", IdChange(expression="id.replace('_', ' ').replace('+', ' ')")),
+        (UUID, UUID.replace("-", ""), IdChange(expression="uuid.UUID(id).hex")),
+        ("http://a.org/x/", "https://a.org/x", IdChange(expression=r"re.sub(r'^\w+://(www\.)?|/$', '', id)")),
+        ("d7", "'d7'", IdChange("run", """id.removeprefix("'").removesuffix("'")""")),
+        ("b'd7'", "d7", IdChange("judgments", """id.removeprefix("b'").removesuffix("'")""")),
+        ("a-b", "a\u2013b", IdChange()),
+        ("1300", "1,300", IdChange(is_read_as_number=True)),
         ("d7", "d7#3#4", IdChange("run", "id.partition('#')[0]")),
     ],
 )
@@ -50,7 +63,7 @@ def test_the_change_is_found_and_makes_the_ids_equal(judged: str, retrieved: str
     assert find_change([judged], [retrieved]) == change
     if change.expression is None:
         return
-    names = {"urllib": urllib, "unicodedata": unicodedata}
+    names = {"urllib": urllib, "unicodedata": unicodedata, "html": html, "uuid": uuid, "re": re}
     if change.side in ("both", "judgments"):
         judged = eval(change.expression, {**names, "id": judged})  # noqa: S307  (our own expression)
     if change.side in ("both", "run"):

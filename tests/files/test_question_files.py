@@ -186,7 +186,7 @@ def test_a_list_that_cannot_be_read_is_refused(tmp_path: Path, cell: str) -> Non
 
 def test_quotes_in_a_cell() -> None:
     cell = json.dumps([{"type": "quote", "text": "opens at nine"}])
-    questions = rm.read_questions([{"id": "q1", "query": "When?", "relevant": cell}])
+    questions = rm.read_questions([{"id": "q1", "query": "When?", "relevant": cell}], separator="")
     assert questions.qrels == {"q1": [rm.Quote("opens at nine")]}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from conformance import call_with_warnings
 from retrieval_metrics.inputs.exclusion import Exclusion, as_exclusion
 
 QUERIES = [f"a{number}" for number in range(6)]
@@ -66,6 +67,59 @@ def test_a_comparison_and_its_retrievers_take_it() -> None:
         rm.compare(evaluations, exclude="query_id")
 
 
+@pytest.mark.parametrize("exclude", EXCLUDES, ids=["query_id", "mapping"])
+@pytest.mark.parametrize("form", ["scores", "items", "columns"])
+def test_an_audit_leaves_them_out(form: str, exclude: Any, tmp_path: Path) -> None:
+    audit = rm.audit(QRELS, FORMS[form](SCORED, tmp_path), "mrr", exclude=exclude)
+    assert {means["mrr"] for means in audit.means.values() if means} == {1.0}
+    assert audit.n_excluded == len(QUERIES)
+    assert "6 documents excluded from the rankings" in str(audit)
+
+
+def test_a_threshold_leaves_them_out(tmp_path: Path) -> None:
+    unanswerable = [f"n{number}" for number in range(40)]
+    qrels: Any = QRELS | {query: [] for query in unanswerable}
+    run: Any = SCORED | {query: {query: 1.0, "x": 0.1} for query in unanswerable}
+    assert rm.threshold(qrels, run).score == 1.0
+    threshold = rm.threshold(qrels, run, exclude="query_id")
+    assert (threshold.score, threshold.mean_after, threshold.n_excluded) == (0.1, 1.0, 46)
+    assert "46 documents excluded from the rankings" in str(threshold)
+    threshold.save(tmp_path / "threshold.json")
+    assert rm.load(tmp_path / "threshold.json").n_excluded == 46
+
+
+def test_a_lint_leaves_them_out() -> None:
+    questions = rm.EvaluationSet({query: f"What is {query} made of?" for query in QUERIES}, QRELS)
+    assert "easy" not in questions.lint(runs=SCORED).counts
+    lint = questions.lint(runs={"one": SCORED, "two": as_items(SCORED)}, exclude="query_id")
+    assert (lint.counts["easy"], lint.n_excluded) == (6, 12)
+    assert "12 documents excluded from the rankings" in str(lint)
+
+
+def test_relevant_documents_that_are_left_out_are_said() -> None:
+    qrels: Any = {"a": ["a", "b"], "c": {"c": 0, "d": 1}}
+    run: Any = {"a": ["a", "b"], "c": ["c", "d"]}
+    _, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, run, "mrr", exclude="query_id"))
+    assert "1 relevant document is excluded by exclude=, such as 'a' of query 'a'" in warning_text
+    _, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, run, "mrr", exclude={"c": ["c"]}))
+    assert warning_text == ""
+
+
+def test_tuning_leaves_them_out() -> None:
+    tuning = rm.tune({"a": SCORED, "b": WITHOUT}, QRELS, "mrr", default="a", exclude="query_id")
+    assert [setting.means["mrr"] for setting in tuning.settings] == [1.0, 1.0]
+
+
+def test_one_ranking_leaves_out_the_ids_that_are_passed() -> None:
+    for ranking in (["a0", "b0"], {"a0": 0.9, "b0": 0.8}, [rm.Retrieved("a0"), rm.Retrieved("b0")]):
+        assert rm.evaluate_ranking(["b0"], ranking, "mrr", exclude=["a0"]) == {"mrr": 1.0}
+        assert rm.evaluate_ranking(["b0"], ranking, "mrr") == {"mrr": 0.5}
+    with pytest.raises(ValueError, match=r"one ranking has no query id; pass .* exclude=\[query_id\]"):
+        rm.evaluate_ranking(["b0"], ["a0", "b0"], "mrr", exclude="query_id")
+    with pytest.raises(TypeError, match="the ids to leave out are int"):
+        rm.evaluate_ranking(["b0"], ["a0", "b0"], "mrr", exclude=[1])
+
+
 def test_calls_and_stages_of_a_run_lose_the_same_documents() -> None:
     rankings = {"q1": ["q1", "x", "d1"], "q2": ["d2"]}
     first_stage = {"q1": ["x", "q1", "d1"], "q2": ["d2"]}
@@ -79,6 +133,7 @@ def test_calls_and_stages_of_a_run_lose_the_same_documents() -> None:
     assert excluded.run.stages == {"bm25": {"q1": ["x", "d1"], "q2": ["d2"]}, "reranked": excluded.run}
     assert excluded.run.stages["reranked"] is excluded.run
     assert (list(excluded.run.errors), excluded.run.seconds) == (["q3"], {"q1": 0.5})
+    assert excluded.n_excluded is not None
     assert excluded.n_excluded.tolist() == [1, 0, 0]
     by_call = rm.RetrievedRun({"q1": as_items(rankings)["q1"]}, calls={"q1": [1, 1, 2]})
     excluded = Exclusion({"q1": {"x"}}).remove(by_call, rm.Qrels(qrels), lambda item: item.id)
@@ -99,6 +154,9 @@ def test_items_are_left_out_by_what_is_matched() -> None:
         (["a0"], TypeError, "exclude must be 'query_id' or a mapping .* got list"),
         ({}, ValueError, "exclude is empty"),
         ({"a0": "a0"}, TypeError, "exclude must map query 'a0' to a list or set of ids, got 'a0'"),
+        ({"a0": [1]}, TypeError, "the ids to leave out are int and document ids in the qrels are str"),
+        ({"a0": ["a0 "]}, ValueError, "the id 'a0 ' to leave out for query 'a0' begins or ends with a blank"),
+        ({"a0": ["['a0']"]}, ValueError, "the id .* is a list that was written as text"),
         ({"a0": [1.5]}, TypeError, "the ids to leave out for query 'a0' must be str or int, got float"),
         ({"z": ["a0"]}, ValueError, "exclude has none of the judged queries: it begins with 'z', the qrels with 'a0'"),
     ],

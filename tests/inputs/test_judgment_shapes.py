@@ -1,9 +1,10 @@
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs.judgment_shapes import require_groups, require_no_bare_value, require_no_pairs
+from retrieval_metrics.inputs.judgment_shapes import require_groups, require_no_pairs
 
 GROUPS: list[Any] = [
     [["d1", "d2"], ["d9"]],
@@ -57,19 +58,7 @@ def test_pairs_show_in_all_queries_together() -> None:
     assert rm.Qrels({1: {70: 1}, 2: {80: 2}}).graded() == {1: {70: 1.0}, 2: {80: 2.0}}
 
 
-@pytest.mark.parametrize(
-    ("judgments", "advice"),
-    [
-        ("d1", r"write a list: \['d1'\]"),
-        ("d1; d2", r"split\(';'\)"),
-        ("d1,d2", r"split\(','\)"),
-        ('["d1"]', "json.loads"),
-        (b"d1", r"write a list: \[b'd1'\]"),
-        (rm.Quote("so it is"), "bare Quote"),
-    ],
-)
-def test_the_advice_for_a_bare_value_fits_it(judgments: Any, advice: str) -> None:
-    with pytest.raises(TypeError, match=advice):
-        require_no_bare_value(judgments, "query 'q'")
-    with pytest.raises(TypeError, match=advice):
-        rm.EvaluationSet({"q": "why?"}, {"q": judgments})
+def test_pairs_in_arrays_are_refused_as_those_in_lists() -> None:
+    with pytest.raises(TypeError, match=r"query 1 hold pairs such as \[70, 1\]"):
+        rm.Qrels({1: np.array([[70, 1], [71, 0], [72, 0]])})
+    assert rm.Qrels({"q": np.array([["d1", "d2"]])}).groups() == {"q": [{"d1": 1.0, "d2": 1.0}]}

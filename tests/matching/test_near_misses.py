@@ -42,14 +42,17 @@ CHANGES: dict[NearIdKind, Callable[[str], str]] = {
     "path": lambda text: f"/data/{text}",
     "part": lambda text: f"{text}#1",
     "numbered_part": lambda text: f"{text}_1",
+    "quotation_marks": lambda text: f"b'{text}'",
+    "underscores": lambda text: text.replace(" ", "_"),
+    "prefix": lambda text: f"doc_{text}",
 }
 
 
 @pytest.mark.parametrize("kind", CHANGES)
 def test_six_of_twenty_are_counted(kind: NearIdKind) -> None:
-    found = search(QRELS, change_some(CHANGES[kind]))
-    assert (dict(found.count_by_kind()), found.n_missing) == ({kind: 6}, 6)
-    first = found.entries[0]
+    result = search(QRELS, change_some(CHANGES[kind]))
+    assert (dict(result.count_by_kind()), result.n_missing) == ({kind: 6}, 6)
+    first = result.entries[0]
     assert (first.query, first.judged_id, first.retrieved_id) == ("q0", IDS[0], CHANGES[kind](IDS[0]))
     assert find_kinds(QRELS, change_some(CHANGES[kind])) == ["near_misses"]
 
@@ -57,8 +60,8 @@ def test_six_of_twenty_are_counted(kind: NearIdKind) -> None:
 def test_one_of_a_hundred_ids_that_matches_hides_nothing() -> None:
     qrels: Any = {f"q{number}": [f"doc{number}.pdf"] for number in range(100)}
     run: Any = {query: [f"{judged[0]}#0"] for query, judged in qrels.items()} | {"q0": ["doc0.pdf"]}
-    found = search(qrels, run)
-    assert (len(found), found.n_missing) == (99, 99)
+    result = search(qrels, run)
+    assert (len(result), result.n_missing) == (99, 99)
 
 
 @pytest.mark.parametrize("shape", [with_scores, in_columns, with_items])
@@ -69,8 +72,8 @@ def test_every_shape_of_run_is_searched_alike(shape: Callable[[Any], Any]) -> No
 
 def test_items_are_compared_as_match_says() -> None:
     run = {"q": [rm.Retrieved("n1", source="/docs/a.md"), rm.Retrieved("n2", source="b.md")]}
-    found = search({"q": ["a.md", "b.md"]}, run, match="source")
-    assert [(near_miss.retrieved_id, near_miss.kind) for near_miss in found.entries] == [("/docs/a.md", "path")]
+    result = search({"q": ["a.md", "b.md"]}, run, match="source")
+    assert [(near_miss.retrieved_id, near_miss.kind) for near_miss in result.entries] == [("/docs/a.md", "path")]
 
 
 def test_nothing_is_searched_where_everything_relevant_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +114,10 @@ FORMS: dict[str, Callable[[int], list[str]]] = {
     "part": lambda n: [f"p{n}", f"p{n}#1", f"p{n}#2"],
     "number": lambda n: [f"s{n}", f"s{n}-1", f"s{n}-2"],
     "decimal": lambda n: [str(n), f"{n}.0"],
+    "underscores": lambda n: [f"page {n}", f"page_{n}"],
+    "prefix": lambda n: [f"x{n}", f"doc_x{n}"],
+    "urls": lambda n: [f"http://a.org/{n}", f"https://a.org/{n}", f"https://a.org/{n}/"],
+    "quoted": lambda n: [f"x{n}", f"'x{n}'"],
     "all": lambda n: [f"doc{n}", f"doc0{n}", f"x/doc{n}", f"doc{n}.md"],
 }
 

@@ -87,18 +87,23 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="the documents that chunks were cut from, if spans are judged: a folder of text files, or a corpus file",
     )
-    parser.add_argument(
-        "--exclude",
-        metavar="WHAT",
-        help="leave documents out of the rankings: query-id, those with the id of their query, as BEIR and MTEB do, or "
-        "a file of two columns, query and document",
-    )
+    add_exclude_option(parser)
     parser.add_argument(
         "--clusters",
         default="source",
         metavar="FILE",
         help='a JSON file {"query id": "cluster", ...} of queries that belong together, such as those about one '
         'document; "none" if all are independent (default: the source of the judgments, if they have one)',
+    )
+
+
+def add_exclude_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that leaves documents out of rankings."""
+    parser.add_argument(
+        "--exclude",
+        metavar="WHAT",
+        help="leave documents out of the rankings: query-id, those with the id of their query, as BEIR and MTEB do, or "
+        "a file of two columns, query and document",
     )
 
 

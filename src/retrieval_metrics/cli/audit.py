@@ -8,6 +8,7 @@ import retrieval_metrics as rm
 from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics.cli import output
 from retrieval_metrics.cli.arguments import (
+    add_exclude_option,
     add_file_arguments,
     add_match_option,
     add_metric_options,
@@ -15,9 +16,7 @@ from retrieval_metrics.cli.arguments import (
     add_reading_options,
 )
 from retrieval_metrics.cli.command import Command
-from retrieval_metrics.cli.input_files import (
-    read_qrels_and_run,
-)
+from retrieval_metrics.cli.input_files import read_exclusion, read_qrels_and_run
 from retrieval_metrics.metrics.base.rules import RULE_SETS
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a rule set; repeat for several; the others are compared with the first (default: all)",
     )
     add_match_option(parser)
+    add_exclude_option(parser)
     add_output_options(parser)
     add_reading_options(parser, "qrels", "run")
 
@@ -48,6 +48,7 @@ def run(arguments: argparse.Namespace) -> bool:
         arguments.metric or rm.DEFAULT_METRICS,
         rules=arguments.rules or tuple(RULE_SETS),
         match=arguments.match,
+        exclude=None if arguments.exclude is None else read_exclusion(arguments.exclude),
     )
     result = _audit_output(audit)
     if arguments.report is not None:

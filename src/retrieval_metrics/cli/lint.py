@@ -9,6 +9,7 @@ import retrieval_metrics as rm
 from retrieval_metrics._internal.atomic_write import save_text
 from retrieval_metrics.cli import output
 from retrieval_metrics.cli.arguments import (
+    add_exclude_option,
     add_function_options,
     add_output_options,
     add_reading_options,
@@ -17,6 +18,7 @@ from retrieval_metrics.cli.arguments import (
 from retrieval_metrics.cli.command import Command
 from retrieval_metrics.cli.input_files import (
     read_document_texts,
+    read_exclusion,
     read_judgments,
     read_query_texts,
     read_run_or_saved,
@@ -60,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_function_options(
         rm.EvaluationSet.lint, parser, difference="the difference of means that the questions should be able to detect"
     )
+    add_exclude_option(parser)
     add_output_options(parser)
     parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding at least this severe")
     add_reading_options(parser, "qrels", "run")
@@ -74,6 +77,8 @@ def run(arguments: argparse.Namespace) -> bool:
     for name_and_path in arguments.run:
         name, path = _split_name(name_and_path)
         runs[name] = read_run_or_saved(arguments, path)
+    if arguments.exclude is not None:
+        arguments.exclude = read_exclusion(arguments.exclude)
     lint = _read_questions(arguments).lint(corpus, runs or None, **select_arguments(rm.EvaluationSet.lint, arguments))
     result = _lint_output(lint)
     if arguments.report is not None:

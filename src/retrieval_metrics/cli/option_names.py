@@ -73,7 +73,7 @@ REMEDIES = tuple(
         (r"use name\.rpartition\('/'\)\[2\] for each judged ID", "cut off the rest"),
         (r"(Part of .* is a judged ID): .*", r"\1: cut off the rest"),
         (
-            r"use (?:id\.|' '\.join|unicodedata\.|urllib\.).* for the IDs of (both sides|the \w+)",
+            r"use (?:id\.|' '\.join|unicodedata\.|urllib\.|html\.|uuid\.|re\.).* for the IDs of (both sides|the \w+)",
             r"change the IDs of \1",
         ),
         (r"(read the IDs of both sides as text), as with dtype=str in pandas", r"\1"),

@@ -14,6 +14,8 @@ from retrieval_metrics.comparison.rule_attribution import AuditedRun, attribute_
 from retrieval_metrics.comparison.rule_meanings import format_rule, rule_detail
 from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.files.question_files import resolve_judgments
+from retrieval_metrics.inputs.exclusion import remove_excluded
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import question_texts
 from retrieval_metrics.matching.common_queries import count_common_queries
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.comparison.rule_attribution import Attribution, RuleSetValues
     from retrieval_metrics.files.question_files import JudgmentsOrPath
+    from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import QueryTexts, RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.questions import Questions
@@ -77,6 +80,7 @@ class Audit(Printed):
         refused: Per rule set, the number of queries for which the library raises an error instead of returning a value.
         differences: Which rule makes which metric differ from the reference, and where.
         lints: What looks suspicious about the evaluation set.
+        n_excluded: How many documents were left out of the rankings by `exclude=`.
     """
 
     metrics: tuple[Metric, ...]
@@ -86,6 +90,7 @@ class Audit(Printed):
     refused: Mapping[str, int]
     differences: tuple[RuleDifference, ...]
     lints: tuple[str, ...]
+    n_excluded: int = 0
 
     @property
     def rule_names(self) -> tuple[str, ...]:
@@ -145,6 +150,7 @@ def audit(
     match: str | Key | Matching = "id",
     corpus: Collection[Any] | None = None,
     queries: QueryTexts | Questions | None = None,
+    exclude: Exclude | None = None,
 ) -> Audit:
     """Score the same data under the rules of several libraries, and find the rule that makes each difference.
 
@@ -161,6 +167,7 @@ def audit(
         corpus: The ids of all documents; relevant documents that are not among them are reported.
         queries: The texts of the queries, or the evaluation set that has them; repeated texts are reported. None takes
             those of the judgments, if these came with texts.
+        exclude: Documents to leave out of the rankings, as in `evaluate`.
 
     Raises:
         TypeError: As in `evaluate`.
@@ -182,7 +189,8 @@ def audit(
     audited_qrels = as_qrels(resolve_judgments(qrels))
     rule_sets = _read_rule_sets(rules)
     count_common_queries(run, audited_qrels)
-    audited = AuditedRun(audited_qrels, run, match)
+    excluded_run = remove_excluded(run, audited_qrels, exclude, get_match_key(match))
+    audited = AuditedRun(audited_qrels, excluded_run.run, match)
     values_by_rule_set = {}
     for rule_set in rule_sets:
         values_by_rule_set[rule_set.name] = {
@@ -213,6 +221,7 @@ def audit(
         refused={rule_set.name: int(audited.find_refused(rule_set).sum()) for rule_set in rule_sets},
         differences=tuple(differences),
         lints=lint_judged_run(audited.judge(RULE_SETS["standard"]), corpus, texts),
+        n_excluded=excluded_run.total,
     )
 
 

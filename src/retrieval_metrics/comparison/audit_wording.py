@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.evaluation.summary_wording import EXCLUDED
+from retrieval_metrics.reports import numbers
+
 if TYPE_CHECKING:
     from retrieval_metrics.comparison.audit import Audit, RuleDifference
 
@@ -19,6 +22,8 @@ def audit_notes(audit: Audit) -> list[str]:
     for name, n_refused in audit.refused.items():
         if n_refused:
             notes.append(f"{name}: raises an error on {n_refused} of {n_queries} {noun} (excluded from its means)")
+    if audit.n_excluded:
+        notes.append(f"{numbers.format_count(audit.n_excluded, 'document')}{EXCLUDED}")
     return [*notes, *_difference_notes(audit), *audit.lints]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -28,20 +28,24 @@ from retrieval_metrics.comparison.tests_of_pairs import (
 )
 from retrieval_metrics.comparison.unjudged_bounds import bound_unjudged
 from retrieval_metrics.evaluation.budget_coverage import measure_budget_use
+from retrieval_metrics.evaluation.data_warning_wording import format_rebuilt_index
 from retrieval_metrics.evaluation.data_warnings import require_judged_documents
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.useful_bounds import format_percentage_hint
 from retrieval_metrics.files.question_files import resolve_judgments
 from retrieval_metrics.inputs.clusters import find_clusters
+from retrieval_metrics.inputs.document_texts import with_document_texts, with_texts_of_runs
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.matching.rebuilt_index import find_rebuilt_runs, judge_by_corpus_texts
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import UnjudgedRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
@@ -361,7 +365,16 @@ def compare(
     runs_by_name = _require_named_runs(questions, runs)
     require_comparable(list(runs_by_name), options)
     read_qrels = as_qrels(questions)
+    if documents is not None and not isinstance(documents, (Mapping, str, bytes)) and isinstance(documents, Iterable):
+        documents = list(documents)  # read several times
     matching = with_source_texts(match, documents, read_qrels, questions)
+    rebuilt = find_rebuilt_runs(read_qrels, runs_by_name.values(), matching)
+    if rebuilt:
+        names = list(runs_by_name)
+        warn(format_rebuilt_index([names[position] for position in rebuilt]))
+        read_qrels = judge_by_corpus_texts(read_qrels)
+    read_qrels = with_document_texts(read_qrels, documents)
+    read_qrels = with_texts_of_runs(read_qrels, runs_by_name.values(), get_match_key(matching))
     query_clusters = find_clusters(questions, read_qrels, clusters)
     scores = {}
     for name, run in runs_by_name.items():

@@ -10,7 +10,7 @@ from retrieval_metrics.comparison.compare import compare_evaluations
 from retrieval_metrics.comparison.tuning_result import LATENCY_COLUMN, TriedSetting, Tuning
 from retrieval_metrics.comparison.tuning_wording import format_hidden_winner, format_undecidable_tuning
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
-from retrieval_metrics.evaluation.near_miss_effect import mean_with_near_misses, near_misses_of
+from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, mean_with_near_misses
 from retrieval_metrics.statistics.best_settings import find_possibly_best
 from retrieval_metrics.statistics.out_of_bag import gain_interval_by_test, out_of_bag
 
@@ -119,7 +119,7 @@ def _refuse_hidden_winner(comparison: Comparison, metric: Metric, winner: str, f
     changed = {}
     for name in feasible:
         scores = comparison.scores[name]
-        if near_misses_of(scores) is not None:
+        if has_near_ids(scores):
             changed[name] = mean_with_near_misses(scores, metric)
     if not changed:
         return

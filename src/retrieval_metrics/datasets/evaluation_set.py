@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.opening import Limits
     from retrieval_metrics.inputs.column_detection import Columns
     from retrieval_metrics.inputs.documents import Documents
+    from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.run import Run
@@ -55,6 +56,8 @@ class EvaluationSet(Questions):
         answers: The reference answer of each query, by query id, as far as it is known. No retrieval metric reads it.
         conversation: The conversation before a query, by query id: messages such as
             `{"role": "user", "content": "..."}`.
+        corpus: The texts of all documents, by id, if the dataset has a `corpus`; not saved. If all retrieved documents
+            have other ids and the same texts, as after an index was rebuilt, they are judged by these texts.
 
     Raises:
         TypeError: If a query or an answer is not text, or a conversation is not a list of messages.
@@ -442,6 +445,7 @@ class EvaluationSet(Questions):
         metric: str | Metric = "ndcg@10",
         difference: float = 0.05,
         match: str | Key = "id",
+        exclude: Exclude | None = None,
         show_progress: bool = False,
     ) -> Lint[EvaluationSet]:
         """Find problems in the questions and their judgments, without a model.
@@ -461,6 +465,7 @@ class EvaluationSet(Questions):
             difference: The difference of means, at most 1, that the set should be able to detect with 80% power.
             match: What the judged ids are compared with, as in `evaluate`: `"source"` or `"filename"` for documents
                 of a framework that have no ids.
+            exclude: Documents to leave out of the runs, as in `evaluate`.
             show_progress: Show a progress bar on stderr, if rich is installed.
 
         Returns:
@@ -485,7 +490,16 @@ class EvaluationSet(Questions):
         # Imported here because few programs that read questions check them.
         from retrieval_metrics.datasets.lint import lint
 
-        return lint(self, corpus, runs, metric=metric, difference=difference, match=match, show_progress=show_progress)
+        return lint(
+            self,
+            corpus,
+            runs,
+            metric=metric,
+            difference=difference,
+            match=match,
+            exclude=exclude,
+            show_progress=show_progress,
+        )
 
     def save(
         self,

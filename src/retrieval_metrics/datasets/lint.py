@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.validation import proportion
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
@@ -32,6 +32,7 @@ from retrieval_metrics.datasets.retrievability import find_hard_and_easy
 from retrieval_metrics.datasets.similar_passages import find_similar_passages
 from retrieval_metrics.datasets.unjudged_documents import find_unjudged_at_top
 from retrieval_metrics.inputs.conversations import texts_with_conversation
+from retrieval_metrics.inputs.exclusion import remove_excluded
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import name_runs
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.datasets.corpus_index import CorpusSource
     from retrieval_metrics.datasets.lint_report import LintFinding
+    from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.questions import QuestionsT
@@ -84,6 +86,7 @@ def lint(
     metric: str | Metric = "ndcg@10",
     difference: float = 0.05,
     match: str | Key = "id",
+    exclude: Exclude | None = None,
     show_progress: bool = False,
 ) -> Lint[QuestionsT]:
     """Find problems in an evaluation set; `EvaluationSet.lint` documents the arguments."""
@@ -98,11 +101,17 @@ def lint(
         passages = CorpusIndex.from_corpus(corpus)
         if match != "id":
             passages.name_items(get_match_key(match))
+    kept_runs: dict[str, Any] = {}
+    n_excluded = 0
+    for name, run in {} if runs is None else name_runs(runs, qrels.queries, "judged").items():
+        excluded_run = remove_excluded(run, qrels, exclude, get_match_key(match))
+        kept_runs[name] = excluded_run.run
+        n_excluded += excluded_run.total
     subject = LintInput(
         texts_with_conversation(questions.queries, questions.conversation),
         qrels,
         passages,
-        {} if runs is None else name_runs(runs, qrels.queries, "judged"),
+        kept_runs,
         source_by_query,
         match,
     )
@@ -123,4 +132,4 @@ def lint(
                 else:
                     findings.append(finding_or_skipped)
             advance(n_done)
-    return Lint(questions, findings, skipped)
+    return Lint(questions, findings, skipped, n_excluded)

@@ -127,13 +127,21 @@ class Lint(Printed, Generic[QuestionsT]):
         questions: The evaluation set, as given.
         findings: The findings, the most severe first.
         skipped: What could not be checked and what that needs, one sentence each.
+        n_excluded: How many documents were left out of the runs by `exclude=`.
     """
 
-    def __init__(self, questions: QuestionsT, findings: Sequence[LintFinding], skipped: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        questions: QuestionsT,
+        findings: Sequence[LintFinding],
+        skipped: Sequence[str] = (),
+        n_excluded: int = 0,
+    ) -> None:
         order = {name: position for position, name in enumerate(FINDING_KINDS)}
         self.questions = questions
         self.findings = sorted(findings, key=lambda finding: order[finding.name])
         self.skipped = list(skipped)
+        self.n_excluded = n_excluded
 
     @property
     def counts(self) -> dict[str, int]:
@@ -222,6 +230,8 @@ class Lint(Printed, Generic[QuestionsT]):
         n_fixes = sum(finding.fix is not None for finding in self.findings)
         if n_fixes:
             notes.append(wording.format_fixes(n_fixes))
+        if self.n_excluded:
+            notes.append(wording.format_excluded(self.n_excluded))
         notes += [f"skipped: {sentence}" for sentence in self.skipped]
         title = wording.format_title(len(self.questions), len(self.findings))
         header = ["finding", "severity", "n", "meaning"] if rows else []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.datasets.text_cutting import quote_beginning
 from retrieval_metrics.evaluation.evaluation_wording import format_chance
+from retrieval_metrics.evaluation.summary_wording import EXCLUDED
 from retrieval_metrics.inputs.items import Piece
 from retrieval_metrics.reports import numbers
 
@@ -391,6 +392,11 @@ def format_fixes(n_fixes: int) -> str:
     """Say how many findings can be fixed without a person."""
     pronoun = "it" if n_fixes == 1 else "them"
     return f"{numbers.format_count(n_fixes, 'safe fix', 'safe fixes')}: .fixed() applies {pronoun}"
+
+
+def format_excluded(n_excluded: int) -> str:
+    """Say how many documents were left out of the runs."""
+    return f"{numbers.format_count(n_excluded, 'document')}{EXCLUDED}"
 
 
 def format_title(n_questions: int, n_findings: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.redaction import describe_error
+from retrieval_metrics.evaluation.near_miss_remedy import find_spelling_change
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.display_text import quote_query_text
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.hidden_calls import HiddenCalls
     from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy, PieceMismatch
     from retrieval_metrics.evaluation.near_miss_remedy import IdChange
+    from retrieval_metrics.evaluation.near_queries import NearQuery
     from retrieval_metrics.evaluation.own_id_first import OwnIdFirst
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
@@ -25,6 +27,10 @@ NOTHING_JUDGED_FOUND = "no retrieved document is judged for its query, so every 
 ID_MISMATCH_HINT = (
     "Check the retriever, whether chunk IDs are being compared with document IDs, and whether the index was rebuilt "
     "under new IDs (judgments by quotes survive that)"
+)
+JUDGE_BY_TEXT = (
+    "the index was probably rebuilt: judge by text, which survives that, with rm.Text(text) or rm.Quote(part) in place "
+    "of the ID, in LlamaIndex with match_by_text(dataset)"
 )
 # Ids that are shown of each side.
 MAX_IDS = 3
@@ -139,12 +145,20 @@ NEAR_ID_KINDS: Mapping[NearIdKind, str] = {
     "case": "in case",
     "percent_encoding": "in percent encoding",
     "slashes": "in the direction of slashes",
+    "markup": "in HTML entities",
+    "quotation_marks": "in quotation marks or dashes",
+    "underscores": "in '_' or '+' for blanks",
+    "uuid_form": "in the form of the UUID",
+    "url_form": "in the beginning or the end of the URL",
     "leading_zeros": "in leading zeros",
     "decimal_point": "in '.0'",
+    "number_form": "in the form of the number",
     "several": "in several ways",
+    "prefix": "in a prefix",
     "path": "in the folder path",
     "part": "in a chunk suffix",
     "numbered_part": "in a chunk number at the end",
+    "same_text": "in everything, though the texts are the same",
 }
 # Kinds in which two ids look alike when printed.
 INVISIBLE_KINDS = frozenset({"unicode_form", "invisible_characters", "blanks", "several"})
@@ -157,22 +171,61 @@ def format_near_misses(near: NearMissReport) -> str:
     kinds = ""
     if len(counts) > 1:
         kinds = f" (differences: {numbers.join_names(counts, len(counts))})"
+    other_id = "another ID" if "same_text" in near.count_by_kind else "a slightly different ID"
     verb = "was" if near.n_near_misses == 1 else "were"
     missing = numbers.format_count(near.n_missing, "missing relevant document")
     return (
-        f"{near.n_near_misses} of {missing} {verb} retrieved under a slightly different ID{kinds}: for query "
+        f"{near.n_near_misses} of {missing} {verb} retrieved under {other_id}{kinds}: for query "
         f"{example.query!r}{quote_query_text(example.query, near.query_texts)}, "
         f"{_format_difference(example.judged_id, example.retrieved_id, example.kind)}; {_format_id_change(near.change)}"
     )
 
 
+def format_near_queries(near_queries: Sequence[NearQuery], n_empty: int) -> str:
+    """Return how many queries without results are in the run under nearly their ids, an example, and what to write."""
+    example = near_queries[0]
+    verb = "is" if len(near_queries) == 1 else "are"
+    show = ascii if example.kind in INVISIBLE_KINDS else repr
+    change = find_spelling_change(example.judged_id, example.run_id, example.kind)
+    queries = numbers.format_count(n_empty, "judged query", "judged queries")
+    return (
+        f"{len(near_queries)} of {queries} without results {verb} in the run under nearly the same ID: "
+        f"{show(example.judged_id)} of the judgments and {show(example.run_id)} of the run differ "
+        f"{NEAR_ID_KINDS[example.kind]}; {_format_id_change(change)}"
+    )
+
+
 def _format_difference(judged_id: str, retrieved_id: str, kind: NearIdKind, article: str = "the") -> str:
     """Return two ids in a form in which their difference is visible."""
+    if kind == "same_text":
+        return f"{article} judged {judged_id!r} and the retrieved {retrieved_id!r} have the same text"
     show = ascii if kind in INVISIBLE_KINDS else repr
     return f"{article} judged {show(judged_id)} and the retrieved {show(retrieved_id)} differ {NEAR_ID_KINDS[kind]}"
 
 
+def format_excluded_relevant(excluded: Sequence[tuple[Any, Any]]) -> str:
+    """Return that relevant documents are left out by `exclude=`, so that no ranking can be perfect."""
+    query, document = excluded[0]
+    verb = "is" if len(excluded) == 1 else "are"
+    documents = numbers.format_count(len(excluded), "relevant document")
+    return (
+        f"{documents} {verb} excluded by exclude=, such as {document!r} of "
+        f"query {query!r}, and can never be found; leave them out of the judgments too"
+    )
+
+
+def format_rebuilt_index(systems: Sequence[str]) -> str:
+    """Return that texts of the corpus are judged in place of ids, and for which systems, if there are several."""
+    names = f" of {numbers.join_names(list(map(repr, systems)), MAX_IDS)}" if systems else ""
+    return (
+        f"no retrieved ID{names} is in the corpus of the dataset, but texts are, as after an index was rebuilt; so "
+        "documents are judged by the texts of the corpus, not by ID. Judgments by rm.Text(text) do so without a warning"
+    )
+
+
 def _format_id_change(change: IdChange) -> str:
+    if change.is_by_text:
+        return JUDGE_BY_TEXT
     if change.is_read_as_number:
         return "read the IDs of both sides as text, as with dtype=str in pandas"
     if change.characters:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.empty_rankings import find_empty_rankings
 from retrieval_metrics.evaluation.hidden_calls import find_hidden_calls
-from retrieval_metrics.evaluation.near_miss_effect import mean_with_near_misses, near_misses_of
+from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, mean_with_near_misses
+from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
+from retrieval_metrics.evaluation.near_queries import find_near_queries
 from retrieval_metrics.evaluation.own_id_first import find_own_id_first
 from retrieval_metrics.evaluation.parents import count_chunks_in_parents
 from retrieval_metrics.evaluation.score_order import are_distances
@@ -37,6 +39,7 @@ WarningKind: TypeAlias = Literal[
     "swapped_arguments",
     "no_common_ids",
     "near_misses",
+    "near_queries",
     "distances",
     "empty_rankings",
     "line_endings",
@@ -47,7 +50,13 @@ WarningKind: TypeAlias = Literal[
     "parents",
 ]
 # Warnings that concern every number of a system; its conclusions and its report begin with them.
-SYSTEM_WIDE: tuple[WarningKind, ...] = ("swapped_arguments", "no_common_ids", "near_misses", "distances")
+SYSTEM_WIDE: tuple[WarningKind, ...] = (
+    "swapped_arguments",
+    "no_common_ids",
+    "near_misses",
+    "near_queries",
+    "distances",
+)
 
 
 class DataWarning(NamedTuple):
@@ -73,18 +82,7 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     swapped = find_swapped_arguments(origin.judged, origin.run)
     if swapped is not None:
         warnings.append(DataWarning("swapped_arguments", wording.format_swapped_arguments(swapped)))
-    mismatch = None
-    if origin.judged.is_empty:
-        # Imported here because few evaluations need it.
-        from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
-
-        mismatch = find_id_mismatch(origin)
-    if mismatch is not None:
-        warnings.append(DataWarning("no_common_ids", wording.format_id_mismatch(mismatch), is_blocking=True))
-    else:
-        near_misses = find_near_miss_report(origin)
-        if near_misses is not None:
-            warnings.append(DataWarning("near_misses", wording.format_near_misses(near_misses)))
+    warnings += _find_id_warnings(origin)
     if are_distances(origin.judged, origin.run):
         warnings.append(DataWarning("distances", wording.format_distances()))
     empty_rankings = find_empty_rankings(scores)
@@ -104,6 +102,28 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     n_hidden_chunks = count_chunks_in_parents(origin)
     if n_hidden_chunks:
         warnings.append(DataWarning("parents", wording.format_chunks_in_parents(n_hidden_chunks)))
+    return warnings
+
+
+def _find_id_warnings(origin: Origin) -> list[DataWarning]:
+    """Return what is wrong with the ids: none meets a judgment, or those of documents or queries nearly match."""
+    warnings = []
+    mismatch = None
+    if origin.judged.is_empty:
+        # Imported here because few evaluations need it.
+        from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
+
+        mismatch = find_id_mismatch(origin)
+    if mismatch is not None:
+        warnings.append(DataWarning("no_common_ids", wording.format_id_mismatch(mismatch), is_blocking=True))
+    else:
+        near_misses = find_near_miss_report(origin)
+        if near_misses is not None:
+            warnings.append(DataWarning("near_misses", wording.format_near_misses(near_misses)))
+    near_queries = find_near_queries(origin)
+    if near_queries:
+        n_empty = int((origin.judged.n_retrieved == 0).sum())
+        warnings.append(DataWarning("near_queries", wording.format_near_queries(near_queries, n_empty)))
     return warnings
 
 
@@ -169,7 +189,6 @@ def find_near_miss_report(origin: Origin) -> NearMissReport | None:
     if not near_misses:
         return None
     # Imported here because few evaluations need it.
-    from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
 
     count_by_kind = near_misses.count_by_kind()
     most_frequent = next(iter(count_by_kind))
@@ -186,10 +205,10 @@ def find_near_miss_report(origin: Origin) -> NearMissReport | None:
 
 def find_near_misses_note(scores: Scores, metric: str, floor: float) -> str:
     """Return the warning about near misses if the mean of a metric would reach a floor with them; else nothing."""
-    if near_misses_of(scores) is None or mean_with_near_misses(scores, as_metric(metric)) < floor:
+    if not has_near_ids(scores) or mean_with_near_misses(scores, as_metric(metric)) < floor:
         return ""
     for warning in find_data_warnings(scores):
-        if warning.kind in {"near_misses", "no_common_ids"}:
+        if warning.kind in {"near_misses", "near_queries", "no_common_ids"}:
             return warning.message
     return ""
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.warn import warn
+from retrieval_metrics.evaluation.data_warning_wording import format_excluded_relevant, format_rebuilt_index
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.files.question_files import resolve_judgments
 from retrieval_metrics.inputs.clusters import find_clusters
+from retrieval_metrics.inputs.document_texts import with_document_texts
 from retrieval_metrics.inputs.exclusion import as_exclusion
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.common_queries import count_common_queries
+from retrieval_metrics.matching.rebuilt_index import find_rebuilt_runs, judge_by_corpus_texts
 from retrieval_metrics.matching.source_texts import with_source_texts
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, with_relevance_threshold
 from retrieval_metrics.metrics.base.rules import as_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from retrieval_metrics.files.question_files import JudgmentsOrPath
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
@@ -88,7 +90,8 @@ def evaluate(
 
     Warns:
         RetrievalWarning: If judged queries are missing from the run; if no retrieved document is judged anywhere; if
-            scores seem to be distances, or judgments and run exchanged.
+            scores seem to be distances, or judgments and run exchanged; if ids nearly match, or those of the corpus are
+            judged by their texts because the index was rebuilt.
 
     Example:
         >>> result = evaluate({"q1": ["d7"], "q2": ["d1", "d2"]}, {"q1": ["d3", "d7"], "q2": ["d2", "d9"]}, "mrr")
@@ -105,8 +108,17 @@ def evaluate(
     count_common_queries(run, read_qrels)
     if isinstance(run, RetrievedRun):
         run.require_an_answer()
+    if documents is not None and not isinstance(documents, (Mapping, str, bytes)) and isinstance(documents, Iterable):
+        documents = list(documents)  # read several times
     matching = with_source_texts(match, documents, read_qrels, questions)
+    read_qrels = with_document_texts(read_qrels, documents)
+    if find_rebuilt_runs(read_qrels, [run], matching):
+        warn(format_rebuilt_index([]))
+        read_qrels = judge_by_corpus_texts(read_qrels)
     exclusion = as_exclusion(exclude)
+    excluded_relevant = [] if exclusion is None else exclusion.find_relevant(read_qrels)
+    if excluded_relevant:
+        warn(format_excluded_relevant(excluded_relevant))
     scores = score_run(read_qrels, run, parsed_metrics, rules, matching, exclusion=exclusion)
     found_clusters = find_clusters(questions, read_qrels, clusters)
     if found_clusters is not None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from retrieval_metrics.evaluation.near_miss_remedy import find_spelling_change
+from retrieval_metrics.evaluation.near_miss_remedy import find_id_change, find_spelling_change
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import FILE_NAME, get_file_name
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.matching.near_ids import find_near_kind, unify_spelling
+from retrieval_metrics.matching.near_ids import find_near_kind, unify_loosely
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Where a document id often stands in a longer id, as separator and index of `str.rpartition`: at the end of a path, or
 # at the beginning of a chunk id.
-ID_SEPARATORS = [("/", 2), ("\\", 2), ("#", 0), ("_", 0), ("-", 0), (":", 0), ("@", 0)]
+ID_SEPARATORS = [("/", 2), ("\\", 2), ("#", 0), ("_", 0), ("-", 0), (":", 0), ("@", 0), ("_", 2), ("-", 2), (":", 2)]
 # The number of rankings, and of items in each, that are searched.
 MAX_RANKINGS = 50
 MAX_ITEMS = 20
@@ -47,7 +47,7 @@ class MatchedAttribute:
 
 @dataclass(frozen=True, slots=True)
 class SpellingDifference:
-    """A retrieved and a judged id that are two spellings of one, such as with other case or leading zeros.
+    """A retrieved and a judged id that are two spellings of one, such as with other case, or ids of the same text.
 
     Attributes:
         value: The retrieved id.
@@ -56,8 +56,8 @@ class SpellingDifference:
         change: What makes them equal.
     """
 
-    value: str
-    judged_id: str
+    value: Any
+    judged_id: Any
     kind: NearIdKind
     change: IdChange
 
@@ -156,6 +156,17 @@ def _find_remedy(origin: Origin, judged_ids: Mapping[Any, None], run_ids: Mappin
     for run_id in run_ids:
         if run_id in judged_ids:
             return OtherQuery(run_id)
+    remedy = _find_other_spelling(origin, judged_ids)
+    if remedy is None and origin.judged.near_misses:
+        for near_miss in origin.judged.near_misses.entries:
+            if near_miss.kind == "same_text":
+                change = find_id_change(near_miss, origin)
+                return SpellingDifference(near_miss.retrieved_id, near_miss.judged_id, near_miss.kind, change)
+    return remedy
+
+
+def _find_other_spelling(origin: Origin, judged_ids: Mapping[Any, None]) -> IdRemedy | None:
+    """Return a change that makes another spelling of an id the judged one; None if none was found."""
     near_misses = _NearMisses(judged_ids)
     near_miss: IdRemedy | None = None
     file_name = None
@@ -202,14 +213,14 @@ class _NearMisses:
         self._path_by_file_name: dict[str, str] = {}
         for judged_id in judged_ids:
             if isinstance(judged_id, str):
-                self._judged_id_by_spelling[unify_spelling(judged_id)] = judged_id
+                self._judged_id_by_spelling[unify_loosely(judged_id)] = judged_id
                 if "/" in judged_id:
                     self._path_by_file_name[judged_id.rpartition("/")[2]] = judged_id
 
     def find(self, candidate: _Candidate) -> IdRemedy | None:
         """Return how a candidate nearly equals a judged id; None if it does not."""
         value: str = candidate.value
-        judged_id = self._judged_id_by_spelling.get(unify_spelling(value))
+        judged_id = self._judged_id_by_spelling.get(unify_loosely(value))
         if judged_id is not None:
             kind = find_near_kind(judged_id, value)
             if kind is not None:

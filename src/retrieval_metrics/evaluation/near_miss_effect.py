@@ -7,10 +7,11 @@ from dataclasses import replace
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.evaluation.near_queries import find_near_queries
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import load_into_memory
-from retrieval_metrics.matching.near_misses import find_near_misses
+from retrieval_metrics.matching.near_misses import NO_NEAR_MISSES, find_near_misses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +34,16 @@ def near_misses_of(scores: Scores) -> NearMisses | None:
     return find_near_misses(origin.judged, origin.run, origin.match) or None
 
 
+def has_near_ids(scores: Scores) -> bool:
+    """Return whether documents or queries count as not found, but are there under nearly their ids."""
+    if near_misses_of(scores) is not None:
+        return True
+    origin = scores.origin
+    return origin is not None and origin.rounds <= 1 and bool(find_near_queries(origin))
+
+
 def measure_near_miss_effect(scores: Scores, metrics: Sequence[Metric]) -> dict[Metric, ChangeByQuery]:
-    """Return by how much each metric would change in each query if near misses counted as found.
+    """Return by how much each metric would change in each query if near misses and near queries counted as found.
 
     Queries whose value would stay are left out. Without near misses, nothing is computed.
 
@@ -42,13 +51,16 @@ def measure_near_miss_effect(scores: Scores, metrics: Sequence[Metric]) -> dict[
         scores: The scores of a run.
         metrics: The metrics; given ones are left out.
     """
-    near_misses = near_misses_of(scores)
     computed_metrics = [metric for metric in metrics if not metric.definition.is_given]
-    if near_misses is None or not computed_metrics:
+    if not has_near_ids(scores) or not computed_metrics:
         return {}
     origin = scores.require_origin("corrected")
+    near_misses = near_misses_of(scores) or NO_NEAR_MISSES
     judged_by_retrieved = {near_miss.retrieved_id: near_miss.judged_id for near_miss in near_misses.entries}
-    run = load_into_memory(origin.run)
+    judged_by_run_query = {near_query.run_id: near_query.judged_id for near_query in find_near_queries(origin)}
+    run: Any = load_into_memory(origin.run)
+    if judged_by_run_query:
+        run = {judged_by_run_query.get(query, query): ranking for query, ranking in run.items()}
     match = origin.match
     if _holds_items(run):
         match = _correct_match(match, judged_by_retrieved)

@@ -30,6 +30,7 @@ class IdChange:
         match: The option that compares items so; None if there is none.
         is_read_as_number: Whether the ids were read as numbers, so that they have to be read as text.
         characters: The names of the characters to remove.
+        is_by_text: Whether no change of ids helps, because the index was rebuilt, so that texts are to be judged.
     """
 
     side: Side = "both"
@@ -37,6 +38,7 @@ class IdChange:
     match: str | None = None
     is_read_as_number: bool = False
     characters: tuple[str, ...] = ()
+    is_by_text: bool = False
 
 
 _EXPRESSIONS: Mapping[NearIdKind, str] = {
@@ -44,12 +46,18 @@ _EXPRESSIONS: Mapping[NearIdKind, str] = {
     "case": "id.casefold()",
     "percent_encoding": "urllib.parse.unquote(id)",
     "slashes": r"id.replace('\\', '/')",
+    "markup": "html.unescape(id)",
+    "underscores": "id.replace('_', ' ').replace('+', ' ')",
+    "uuid_form": "uuid.UUID(id).hex",
+    "url_form": r"re.sub(r'^\w+://(www\.)?|/$', '', id)",
 }
 
 
 def find_id_change(near_miss: NearMiss, origin: Origin) -> IdChange:
     """Return what to change in the ids of a near miss."""
-    if near_miss.kind in {"path", "part", "numbered_part"}:
+    if near_miss.kind == "same_text":
+        return IdChange(is_by_text=True)
+    if near_miss.kind in {"path", "part", "numbered_part", "prefix"}:
         return _find_shorter_id(near_miss, origin)
     return find_spelling_change(near_miss.judged_id, near_miss.retrieved_id, near_miss.kind)
 
@@ -57,7 +65,7 @@ def find_id_change(near_miss: NearMiss, origin: Origin) -> IdChange:
 def find_spelling_change(judged_id: str, retrieved_id: str, kind: NearIdKind | None) -> IdChange:
     """Return what makes two spellings of an id equal."""
     match kind:
-        case "leading_zeros" | "decimal_point":
+        case "leading_zeros" | "decimal_point" | "number_form":
             return IdChange(is_read_as_number=True)
         case "unicode_form":
             is_canonical = normalize("NFC", judged_id) == normalize("NFC", retrieved_id)
@@ -66,10 +74,24 @@ def find_spelling_change(judged_id: str, retrieved_id: str, kind: NearIdKind | N
         case "invisible_characters":
             different = sorted(set(judged_id) ^ set(retrieved_id))
             return IdChange(characters=tuple(map(_describe_character, different)))
+        case "quotation_marks":
+            return _find_quoted_side(judged_id, retrieved_id)
         case None:
             return IdChange()
         case _:
             return IdChange(expression=_EXPRESSIONS.get(kind))
+
+
+def _find_quoted_side(judged_id: str, retrieved_id: str) -> IdChange:
+    """Return how the longer of two ids loses the marks around it, and others stay as they are, if that is all."""
+    side: Side = "judgments" if len(judged_id) > len(retrieved_id) else "run"
+    long = max(judged_id, retrieved_id, key=len)
+    short = min(judged_id, retrieved_id, key=len)
+    mark = long[-1]
+    for opening in (f"b{mark}", mark):
+        if long == f"{opening}{short}{mark}":
+            return IdChange(side, f"id.removeprefix({opening!r}).removesuffix({mark!r})")
+    return IdChange()
 
 
 def _describe_character(character: str) -> str:

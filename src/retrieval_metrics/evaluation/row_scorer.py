@@ -13,11 +13,13 @@ from retrieval_metrics.evaluation.hidden_calls import find_hidden_calls
 from retrieval_metrics.evaluation.query_scores import QueryScore, query_scores, single_query_score
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.json_codec import decode_judgments
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.retrieved_run import MergedRanking, RetrievedRun
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import as_matching
 from retrieval_metrics.matching.plain_ranking import rank_plainly, read_plain_judgments
+from retrieval_metrics.matching.row_ids import require_valid_row_ids
 from retrieval_metrics.matching.source_texts import sources_of_spans, with_source_texts
 from retrieval_metrics.metrics.base.grade_scale import require_known_scale
 from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
@@ -316,6 +318,7 @@ class RowScorer(Scorer):
             qrels = qrels.with_largest_grade(self.max_grade)
         run = self._run_of_row(ranking, failure)
         judged = judge(qrels, run, self._matching(qrels), self.rules.order)
+        require_valid_row_ids(judged, run, get_match_key(self.match))
         require_accepted_queries(judged, self.rules)
         values = [float(score(judged, metric, self.rules).values[0]) for metric in self.metrics]
         _warn_about_locations(judged)

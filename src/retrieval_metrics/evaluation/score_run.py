@@ -8,6 +8,7 @@ import numpy as np
 
 from retrieval_metrics.evaluation.counts import count_issues
 from retrieval_metrics.evaluation.scores import Origin, Scores
+from retrieval_metrics.inputs.exclusion import remove_excluded
 from retrieval_metrics.inputs.kept_rankings import MAX_COPIED_SCORES, copy_run
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.matching.guarded_scores import guard_long_rankings
@@ -45,20 +46,21 @@ def score_run(
     qrels = apply_rules_to_qrels(qrels, rules)
     if scale is not None:
         qrels = qrels.with_largest_grade(scale)
-    n_excluded = None
-    if exclusion is not None:
-        exclusion.require_fitting_ids(qrels)
-        excluded_run = exclusion.remove(run, qrels, get_match_key(match))
-        run = excluded_run.run
-        n_excluded = excluded_run.n_excluded
+    document_texts = qrels.document_texts
+    if document_texts is not None or qrels.corpus:
+        # Evaluations are kept and sent to other processes, so they hold no corpus.
+        qrels = qrels.with_document_texts(None)
+    excluded_run = remove_excluded(run, qrels, exclusion, get_match_key(match))
+    run = excluded_run.run
     # What is explained and saved later must be what was scored, whatever the caller does with the run.
     kept_run = copy_run(run, copy_items=match != "id" or qrels.has_pieces, max_scores=MAX_COPIED_SCORES)
     judged = judge(qrels, kept_run, match, rules.order)
-    judged.n_excluded = n_excluded
+    judged.n_excluded = excluded_run.n_excluded
     require_accepted_queries(judged, rules)
     # Before anything is guarded, because a guard adds up all scores whenever it is read.
     find_near_misses(judged, kept_run, match)
     guard_long_rankings(kept_run, judged)
+    find_near_misses(judged, kept_run, match, document_texts)
     return score_judged_run(Origin(judged, kept_run, match), metrics, rules)
 
 

@@ -28,6 +28,8 @@ MIN_QUERIES_UNBOUNDED = 25
 # Intervals from fewer clusters are rough.
 MIN_CLUSTERS = 20
 
+# What follows a number of documents.
+EXCLUDED = " excluded from the rankings before scoring (exclude=)"
 DUPLICATE_TREATMENTS = {
     "ignore": "not credited",
     "count": "credited again",
@@ -105,8 +107,8 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
         "no_relevant": f" without relevant documents{no_relevant_treatment}",
         "ties": " in which a judged document is tied on score",
         "duplicates": f", {DUPLICATE_TREATMENTS[rules.duplicates]}",
-        "near_misses": " retrieved under a slightly different ID, counted as not found",
-        "excluded": " excluded from the rankings before scoring (exclude=)",
+        "near_misses": " retrieved under another ID, counted as not found",
+        "excluded": EXCLUDED,
         "unlocated": " with unknown source position, not matched against spans",
         "invalid_offsets": " whose offsets contradict their text or source; offsets ignored",
         "ambiguous_locations": (

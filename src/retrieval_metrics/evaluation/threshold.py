@@ -20,6 +20,8 @@ from retrieval_metrics.evaluation.threshold_wording import format_score, format_
 from retrieval_metrics.files.question_files import resolve_judgments
 from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.inputs.clusters import find_clusters
+from retrieval_metrics.inputs.exclusion import remove_excluded
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.question_files import JudgmentsOrPath
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
+    from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
@@ -95,6 +98,7 @@ class Threshold(SavedFields):
         mean_after_interval: Its 95% CI.
         curve: What other thresholds would do, the lowest first.
         kinds: How many questions of each kind get an answer that they do not have, and how many there are.
+        n_excluded: How many documents were left out of the rankings by `exclude=`.
     """
 
     kind: ClassVar[str] = "threshold"
@@ -116,6 +120,7 @@ class Threshold(SavedFields):
     mean_after_interval: Interval
     curve: tuple[ThresholdPoint, ...]
     kinds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    n_excluded: int = 0
 
     @property
     def is_useful(self) -> bool:
@@ -210,6 +215,7 @@ def threshold(
     clusters: ClustersBy = "source",
     match: str | Key | Matching = "id",
     documents: Documents | None = None,
+    exclude: Exclude | None = None,
 ) -> Threshold:
     """Return the score above which results stay, so that few new questions without an answer get one.
 
@@ -229,6 +235,7 @@ def threshold(
         clusters: The clusters of the questions, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.
         documents: The documents that chunks were cut from, as in `evaluate`.
+        exclude: Documents to leave out of the rankings, as in `evaluate`.
 
     Returns:
         The threshold; print, plot, apply or save it. It says if no threshold is worthwhile, or too few questions are
@@ -263,6 +270,9 @@ def threshold(
     if not cost_metric.definition.higher_is_better or not cost_metric.definition.needs_relevant:
         raise ValueError(f"{cost_metric} does not show what a threshold costs; name a metric such as hit_rate@5")
     count_common_queries(run, qrels)
+    matching = with_source_texts(match, documents, qrels, resolved_questions)
+    excluded_run = remove_excluded(run, qrels, exclude, get_match_key(matching))
+    run = excluded_run.run
     rankings: Mapping[Any, Any] = run.as_dict() if isinstance(run, Run) else run
     errors = run.errors if isinstance(run, RetrievedRun) else {}
     split = _split_questions(qrels, rankings, errors, cost_metric)
@@ -272,7 +282,6 @@ def threshold(
     best_unanswerable = np.array([best_scores[query] for query in split.unanswerable])
     best_answerable = np.array([best_scores[query] for query in split.answerable], dtype=np.float64)
     false_answers = FalseAnswers(best_unanswerable, labels, level)
-    matching = with_source_texts(match, documents, qrels, resolved_questions)
     answerable_rankings = {query: rankings[query] for query in split.answerable}
     cost = ThresholdCost(split.answerable, answerable_rankings, cost_metric, matching)
     score = false_answers.find_lowest_threshold(max_false_answers)
@@ -308,6 +317,7 @@ def threshold(
         mean_after_interval=after.interval,
         curve=tuple(curve),
         kinds=_count_by_kind(qrels, split.unanswerable, is_false_answer.tolist()),
+        n_excluded=excluded_run.total,
     )
 
 

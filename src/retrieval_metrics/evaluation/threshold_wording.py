@@ -5,6 +5,9 @@ from __future__ import annotations
 from math import isinf
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.evaluation.summary_wording import EXCLUDED
+from retrieval_metrics.reports import numbers
+
 if TYPE_CHECKING:
     from retrieval_metrics.evaluation.threshold import Threshold
 
@@ -58,6 +61,8 @@ def threshold_notes(threshold: Threshold) -> list[str]:
     if threshold.kinds:
         counts = [f"{kind} {n_false} of {n}" for kind, (n_false, n) in threshold.kinds.items()]
         notes.append(f"By kind: {', '.join(counts)}.")
+    if threshold.n_excluded:
+        notes.append(f"{numbers.format_count(threshold.n_excluded, 'document')}{EXCLUDED}.")
     return notes
 
 

@@ -206,7 +206,7 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
             content = rename_columns(content, layout.columns, reader.name)
         elif layout.columns:
             raise ValueError(f"{reader.name} is a JSON object, without columns that columns= could name")
-        return read_question_dataset(questions_class, content, separator=layout.separator)
+        return read_question_dataset(questions_class, content, separator=layout.separator, is_file=True)
     if detected not in TABLE_FORMATS:
         raise ValueError(
             f"{reader.name} is read as {detected}, which holds no texts of questions; read its judgments with "

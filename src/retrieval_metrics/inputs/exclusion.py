@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
+from retrieval_metrics.inputs.id_checks import require_valid_ids
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.ranking_checks import as_list
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -16,7 +17,7 @@ from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.inputs.search_history import SearchHistory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from retrieval_metrics._internal.plain_types import BoolArray, DocumentId, IntArray, QueryId
     from retrieval_metrics.inputs.batch import Batch
@@ -37,11 +38,16 @@ class ExcludedRun:
 
     Attributes:
         run: The rankings that remain; the documents below an excluded one move up.
-        n_excluded: Shape (queries,), how many were left out for each judged query.
+        n_excluded: Shape (queries,), how many were left out for each judged query; None if none were to be.
     """
 
     run: Mapping[Any, Any]
-    n_excluded: IntArray
+    n_excluded: IntArray | None
+
+    @property
+    def total(self) -> int:
+        """How many documents were left out for all judged queries."""
+        return 0 if self.n_excluded is None else int(self.n_excluded.sum())
 
 
 class Exclusion:
@@ -52,9 +58,10 @@ class Exclusion:
 
         Raises:
             TypeError: If it is neither, a value is no list of ids, or an id is neither str nor int.
-            ValueError: If it is another text, or an empty mapping.
+            ValueError: If it is another text, an empty mapping, or an id is invalid.
         """
         self._ids_by_query: dict[Any, frozenset[Any]] | None = None
+        self._document_kind: type | None = None
         if isinstance(exclude, str):
             if exclude != QUERY_ID:
                 raise ValueError(f"exclude must be {QUERY_ID!r} or a mapping of query ids to ids, got {exclude!r}")
@@ -67,12 +74,16 @@ class Exclusion:
         if not exclude:
             raise ValueError("exclude is empty; omit it to exclude no documents")
         ids_by_query: dict[Any, frozenset[Any]] = {}
+        types: set[type] = set()
         for query, ids in exclude.items():
             if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Collection):
                 raise TypeError(f"exclude must map query {query!r} to a list or set of ids, got {ids!r}")
             common_id_type(set(map(type, ids)), f"the ids to leave out for query {query!r}")
             ids_by_query[query] = frozenset(ids)
+            types.update(map(type, ids))
+            _require_valid_ids(list(ids), query)
         common_id_type(set(map(type, ids_by_query)), "query ids in exclude=")
+        self._document_kind = common_id_type(types, "the ids to leave out")
         self._ids_by_query = ids_by_query
 
     def require_fitting_ids(self, qrels: Qrels) -> None:
@@ -90,6 +101,22 @@ class Exclusion:
                 f"exclude has none of the judged queries: it begins with {next(iter(self._ids_by_query))!r}, the qrels "
                 f"with {qrels.queries[0]!r}"
             )
+        require_same_id_type(
+            self._document_kind, "the ids to leave out", qrels.document_kind, "document ids in the qrels"
+        )
+
+    def find_relevant(self, qrels: Qrels) -> list[tuple[QueryId, DocumentId]]:
+        """Return the queries and documents that are relevant and left out, so that nothing can find them."""
+        found: list[tuple[QueryId, DocumentId]] = []
+        for index, query in enumerate(qrels.queries):
+            excluded_ids = self.ids(query)
+            if not excluded_ids:
+                continue
+            for position in range(qrels.bounds[index], qrels.bounds[index + 1]):
+                document: Any = qrels.documents[position]
+                if document in excluded_ids and qrels.document_grade[position] > 0:
+                    found.append((query, document))
+        return found
 
     def ids(self, query: QueryId) -> Collection[Any]:
         """Return the ids to leave out of the ranking of a query."""
@@ -190,11 +217,36 @@ class Exclusion:
         return _filter(batch, self._find_kept_rows(batch))
 
 
+def _require_valid_ids(ids: Sequence[Any], query: QueryId) -> None:
+    """Raise if an id to leave out could be that of no document, because it would leave out nothing in silence."""
+    require_valid_ids(ids, lambda position: f"the id {ids[position]!r} to leave out for query {query!r}")
+
+
 def as_exclusion(exclude: Exclude | Exclusion | None) -> Exclusion | None:
     """Return the value of `exclude=` as an `Exclusion`; None if nothing is to be left out."""
     if exclude is None or isinstance(exclude, Exclusion):
         return exclude
     return Exclusion(exclude)
+
+
+def remove_excluded(run: Any, qrels: Qrels, exclude: Exclude | Exclusion | None, key: Key) -> ExcludedRun:
+    """Return a run without the documents of `exclude=`; the run itself, with a count of None, if that is None.
+
+    Args:
+        run: The run.
+        qrels: The judgments.
+        exclude: What to leave out.
+        key: Returns the id of an item.
+
+    Raises:
+        TypeError: As in `Exclusion`.
+        ValueError: As in `Exclusion`.
+    """
+    exclusion = as_exclusion(exclude)
+    if exclusion is None:
+        return ExcludedRun(run, None)
+    exclusion.require_fitting_ids(qrels)
+    return exclusion.remove(run, qrels, key)
 
 
 def _select(ranking: Any, kept: list[int]) -> Ranking:

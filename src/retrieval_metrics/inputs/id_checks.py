@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 CONTROL_CHARACTERS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 _CONTROL_CHARACTER = lazy_pattern(CONTROL_CHARACTERS)
 _LAST_CONTROL_BYTE = 0x1F
+# Up to this length, Python looks at the characters of a text faster than numpy.
+MAX_LENGTH_FOR_PYTHON = 1_000
 _DELETE_BYTE = 0x7F
 # The brackets around a list, a tuple, and a dict or a set.
 _BRACKETS = ("[]", "()", "{}")
@@ -74,6 +76,16 @@ def describe_invalid_id(document_id: str, *, allow: Collection[str] = ()) -> str
     return None
 
 
+def remove_invalid(document_id: str) -> str:
+    r"""Return an id without blanks at its ends and without control characters.
+
+    Example:
+        >>> remove_invalid(" d\x002\n")
+        'd2'
+    """
+    return _CONTROL_CHARACTER.sub("", document_id).strip()
+
+
 def may_hold_invalid_id(ids: Collection[str]) -> bool:
     """Return whether one of the ids could be invalid: never wrong if it says no, and much cheaper than a look at each.
 
@@ -89,7 +101,7 @@ def may_hold_invalid_id(ids: Collection[str]) -> bool:
         # One character is found faster than two, and most collections have none.
         if bracket in joined and (joined[0] == bracket or f" {bracket}" in joined):
             return True
-    if not joined.isascii():
+    if len(joined) <= MAX_LENGTH_FOR_PYTHON or not joined.isascii():
         return not joined.isprintable()
     characters = np.frombuffer(joined.encode(), np.uint8)
     return bool(characters.min() <= _LAST_CONTROL_BYTE or characters.max() >= _DELETE_BYTE)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from retrieval_metrics.inputs.bare_values import require_no_bare_value
 from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.judgment_shapes import NESTED_TYPES, require_no_bare_value
+from retrieval_metrics.inputs.judgment_shapes import NESTED_TYPES
 from retrieval_metrics.inputs.judgments import sort_entries
 from retrieval_metrics.inputs.qrels import Qrels
 

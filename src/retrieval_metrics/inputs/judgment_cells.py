@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics._internal.warn import warn
+from retrieval_metrics.inputs.bare_values import list_advice, show_text
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS
 from retrieval_metrics.inputs.id_checks import is_in_brackets
 
@@ -26,23 +27,35 @@ ONE_ID = ""
 _PRINTED_ARRAY = lazy_pattern(r"""['"]\s+['"]""")
 
 
-def read_cells(rows: Sequence[Any], separator: str | None) -> list[Any]:
+def read_cells(rows: Sequence[Any], separator: str | None, *, is_table: bool) -> list[Any]:
     """Return rows with the judgments that are text read as lists or grades.
 
     Args:
         rows: The rows of a dataset; what is no mapping is returned as it is.
         separator: What stands between the ids of a cell; `""` if each cell holds one id; None if the cells show it.
+        is_table: Whether the rows are those of a file or a DataFrame, whose cells are often text. In Python, where a
+            list is a list, text is refused unless there is a separator.
 
     Raises:
+        TypeError: If judgments in Python are text.
         ValueError: If the cells do not agree on a separator, or a list cannot be read.
 
     Warns:
         RetrievalWarning: If a separator was recognised rather than passed.
     """
     texts: list[str] = []
-    for row in rows:
-        if isinstance(row, Mapping):
-            texts.extend(row[column] for column in CELL_COLUMNS if isinstance(row.get(column), str))
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            continue
+        for column in CELL_COLUMNS:
+            cell = row.get(column)
+            if isinstance(cell, str):
+                if separator is None and not is_table:
+                    raise TypeError(
+                        f"row {number}: {column!r} is the bare string {show_text(cell)}; {list_advice(cell)}; or pass "
+                        "what stands between the ids of a cell, separator=';', or '' if each cell holds one"
+                    )
+                texts.append(cell)
     if not texts:
         return list(rows)
     plain_texts = [text for text in texts if not is_in_brackets(text.strip())]
@@ -111,18 +124,35 @@ def read_literal(text: str, where: str) -> Any:
     Raises:
         ValueError: If it is no such list.
     """
-    if _PRINTED_ARRAY.search(text):
-        raise ValueError(f"{where}: {text!r} is a printed array without commas; write its list with json.dumps(list)")
     try:
         value = json.loads(text)
-    except ValueError:
-        try:
-            value = literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-            raise ValueError(f"{where}: {text!r} is not a readable list; write it with json.dumps(list)") from error
+    except (ValueError, RecursionError):
+        value = _read_python_literal(text, where)
     if isinstance(value, str):  # a text in parentheses
         value = [value]
-    return _with_text_ids(value, where)
+    try:
+        return _with_text_ids(value, where)
+    except RecursionError as error:
+        raise ValueError(f"{where}: {show_text(text)} is nested too deep to hold judgments") from error
+
+
+def _read_python_literal(text: str, where: str) -> Any:
+    try:
+        value = literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        raise ValueError(
+            f"{where}: {show_text(text)} is no list that can be read; write it with json.dumps(list)"
+        ) from error
+    if _PRINTED_ARRAY.search(text) and not _holds_a_blank(value):
+        raise ValueError(
+            f"{where}: {show_text(text)} is a printed array without commas; write its list with json.dumps(list)"
+        )
+    return value
+
+
+def _holds_a_blank(value: Any) -> bool:
+    """Return whether a list holds a text of blanks alone, which looks like what stands between two texts."""
+    return isinstance(value, (list, tuple)) and any(isinstance(entry, str) and not entry.strip() for entry in value)
 
 
 def _with_text_ids(value: Any, where: str) -> Any:

@@ -1,4 +1,4 @@
-"""Refuse what looks like judgments and is not: a bare string, pairs of ids and grades, rows, and printed lists."""
+"""Refuse what looks like groups of judgments and is not: pairs of ids and grades, and rows of a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, GRADE_COLUMNS, IGNORED_COLUMNS, QUERY_COLUMNS
-from retrieval_metrics.inputs.id_checks import PRINTED_LIST_FAULT, holds_a_list
 from retrieval_metrics.inputs.items import Piece
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
 NESTED_TYPES = (list, tuple, set, frozenset, Mapping)
 
-# What separates ids in a cell of a table.
-_SEPARATORS = (";", ",", "|")
 # Grades go up to 4 in every common scale; a larger number is taken for the id of a document.
 _LARGEST_USUAL_GRADE = 4
 _USUAL_GRADES = frozenset(range(_LARGEST_USUAL_GRADE + 1))
@@ -25,36 +22,6 @@ _USUAL_GRADES_AS_TEXT = frozenset(map(str, _USUAL_GRADES))
 # The keys of a row that name a document.
 _DOCUMENT_KEYS = frozenset([*DOCUMENT_COLUMNS, "id", "_id"])
 _USUAL_KEYS = _DOCUMENT_KEYS.union(GRADE_COLUMNS, QUERY_COLUMNS, IGNORED_COLUMNS)
-
-
-def require_no_bare_value(judgments: Any, owner: str) -> None:
-    """Raise if judgments are a string or a single piece, and say how to make a list of them.
-
-    Args:
-        judgments: The judgments of a query.
-        owner: Whose they are, for the message: `"query 'q1'"`.
-
-    Raises:
-        TypeError: If they are a bare string or a bare piece.
-    """
-    if not isinstance(judgments, (str, bytes, Piece)):
-        return
-    type_name = type(judgments).__name__ if isinstance(judgments, Piece) else "string"
-    raise TypeError(f"the judgments of {owner} are the bare {type_name} {judgments!r}; {_list_advice(judgments)}")
-
-
-def _list_advice(judgments: Any) -> str:
-    """Return how to make a list of a bare value."""
-    if isinstance(judgments, str):
-        if holds_a_list(judgments):
-            return f"it {PRINTED_LIST_FAULT}"
-        for separator in _SEPARATORS:
-            if separator in judgments:
-                return (
-                    f"if it holds several ids, write [part.strip() for part in text.split({separator!r})]; if it is "
-                    f"one id, write a list: [{judgments!r}]"
-                )
-    return f"write a list: [{judgments!r}]"
 
 
 def require_groups(entries: Sequence[Any], owner: str) -> None:
@@ -92,7 +59,10 @@ def require_no_pairs(qrels: Mapping[Any, Any]) -> None:
     """
     entries: list[Any] = []
     owners: list[Any] = []
-    for query, judgments in qrels.items():
+    for query, judgments_or_array in qrels.items():
+        judgments = judgments_or_array
+        if hasattr(judgments, "tolist"):
+            judgments = judgments.tolist()
         if isinstance(judgments, (list, tuple)) and judgments:
             if not isinstance(judgments[0], NESTED_TYPES):
                 return

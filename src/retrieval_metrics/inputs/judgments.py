@@ -8,12 +8,8 @@ from numbers import Real
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.inputs.judgment_shapes import (
-    NESTED_TYPES,
-    require_groups,
-    require_no_bare_value,
-    require_no_pairs,
-)
+from retrieval_metrics.inputs.bare_values import require_no_bare_value
+from retrieval_metrics.inputs.judgment_shapes import NESTED_TYPES, require_groups, require_no_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.document_texts import DocumentTexts
     from retrieval_metrics.inputs.frame_columns import Frame
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Relevant
     from retrieval_metrics.inputs.judgments import GroupColumns
@@ -65,11 +66,16 @@ class Qrels:
         provenance: Where each question comes from, by query id, if an `EvaluationSet` says so.
         texts: The texts of the questions, by query id, if they come from an `EvaluationSet`.
         relevant_from: The grade from which a document is relevant by the rubric of its graders; None if unknown.
+        corpus: The texts of all documents, by id, if the dataset of the questions holds them.
+        document_texts: The texts of documents, by which a judged one is recognised under another id; None if they are
+            unknown.
     """
 
     provenance: Mapping[QueryId, Provenance] = MappingProxyType({})
     texts: Mapping[Any, str] = MappingProxyType({})
     relevant_from: float | None = None
+    corpus: Mapping[Any, str] = MappingProxyType({})
+    document_texts: DocumentTexts | None = None
 
     def __init__(self, qrels: QuestionsOrQrels, *, allow: str | Collection[str] = ()) -> None:
         """Read `{query: judgments}`, or the judgments of an `EvaluationSet` with the texts of its questions.
@@ -131,6 +137,8 @@ class Qrels:
         vars(self).update(vars(as_qrels(source.qrels)))
         self.provenance = source.provenance
         self.texts = source.queries
+        if source.corpus:
+            self.corpus = source.corpus
 
     def _set_documents(self, queries: Sequence[QueryId], documents: Sequence[Relevant], bounds: Sequence[int]) -> None:
         self.queries = queries
@@ -302,20 +310,31 @@ class Qrels:
         """Return the judgments without the documents whose grade is negative; unchanged if there are none."""
         if not (self.member_grade < 0).any():
             return self
-        return self._with_judgments({query: _drop_negative(judgments) for query, judgments in self.as_dict().items()})
+        return self.with_judgments({query: _drop_negative(judgments) for query, judgments in self.as_dict().items()})
 
     def flattened(self) -> Qrels:
         """Return the judgments with every document of every group as a group of one; unchanged if they are flat."""
         if self.is_flat:
             return self
-        return self._with_judgments(self.graded())
+        return self.with_judgments(self.graded())
 
-    def _with_judgments(self, judgments: QrelsMapping) -> Qrels:
+    def with_judgments(self, judgments: QrelsMapping) -> Qrels:
         """Return qrels with other judgments and the same texts, provenance and rubric."""
         qrels = Qrels.unchecked(judgments)
         qrels.provenance = self.provenance
         qrels.texts = self.texts
         qrels.relevant_from = self.relevant_from
+        if self.corpus:
+            qrels.corpus = self.corpus
+        qrels.document_texts = self.document_texts
+        return qrels
+
+    def with_document_texts(self, document_texts: DocumentTexts | None) -> Qrels:
+        """Return the same judgments with the texts of documents, or without any, nor a corpus, if they are None."""
+        qrels = copy(self)
+        qrels.document_texts = document_texts
+        if document_texts is None:
+            vars(qrels).pop("corpus", None)
         return qrels
 
     def judgments(self, index: int) -> Judgments:

@@ -66,6 +66,7 @@ def read_question_dataset(
     *,
     separator: str | None = None,
     columns: Columns | None = None,
+    is_file: bool = False,
 ) -> QuestionsT:
     """Read a dataset in any shape of `EvaluationSet.from_dataset` except a path.
 
@@ -75,6 +76,7 @@ def read_question_dataset(
             `relevant_docs`.
         separator: What separates the ids in a cell of text; see `read_cells`.
         columns: The columns that the user named; see `rename_columns`.
+        is_file: Whether it was read from a file, in which judgments can be text.
 
     Raises:
         TypeError: If it is anything else.
@@ -91,18 +93,19 @@ def read_question_dataset(
     queries = _get_mapping(dataset, "queries")
     relevant = _get_mapping(dataset, "relevant_docs")
     if queries is not None and relevant is not None:
-        return _make_questions(questions_class, queries, relevant, {})
+        questions = _make_questions(questions_class, queries, relevant, {})
+        return replace(questions, corpus=_get_mapping(dataset, "corpus") or {})
     if queries is not None and all(isinstance(text, str) for text in queries.values()):
         raise ValueError("a dataset with 'queries' needs their judgments under 'relevant_docs', which is missing")
     rows = find_rows(dataset)
     if rows is not None:
         if hasattr(dataset, "columns") or hasattr(dataset, "column_names"):
             return read_question_table(questions_class, rows, separator=separator)
-        return _read_rows(questions_class, rows, separator)
+        return _read_rows(questions_class, rows, separator, is_table=is_file)
     if isinstance(dataset, Mapping):
         rows = _find_rows_in_mapping(dataset)
         if rows is not None:
-            return _read_rows(questions_class, rows, separator)
+            return _read_rows(questions_class, rows, separator, is_table=is_file)
         return _make_questions(questions_class, {text: text for text in dataset}, dataset, {})
     if any(callable(getattr(dataset, name, None)) for name in RETRIEVING_METHODS):  # some of them are iterable
         raise TypeError(
@@ -110,7 +113,7 @@ def read_question_dataset(
             "check the order of the arguments"
         )
     if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
-        return _read_rows(questions_class, dataset, separator)
+        return _read_rows(questions_class, dataset, separator, is_table=is_file)
     hint = ""
     if isinstance(dataset, str):
         hint = ": a path that is not there, or JSON, which json.loads(text) reads"
@@ -148,7 +151,7 @@ def read_question_table(
         for present in present_rows:
             present.setdefault(judgment_columns[0], [])
     filled_rows = [row for row in present_rows if len(row) > len(judgment_columns)]
-    return _read_rows(questions_class, filled_rows, separator, with_labels=True)
+    return _read_rows(questions_class, filled_rows, separator, is_table=True, with_labels=True)
 
 
 def _with_labels(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,9 +206,14 @@ def _get_mapping(dataset: Any, name: str) -> Mapping[Any, Any] | None:
 
 
 def _read_rows(
-    questions_class: type[QuestionsT], rows: Iterable[Any], separator: str | None, *, with_labels: bool = False
+    questions_class: type[QuestionsT],
+    rows: Iterable[Any],
+    separator: str | None,
+    *,
+    is_table: bool,
+    with_labels: bool = False,
 ) -> QuestionsT:
-    translated_rows = read_cells(list(map(translate_row, rows)), separator)
+    translated_rows = read_cells(list(map(translate_row, rows)), separator, is_table=is_table)
     gathered_rows = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS)
     queries: dict[QueryId, str] = {}
     qrels: dict[QueryId, Judgments] = {}

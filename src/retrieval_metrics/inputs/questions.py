@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from retrieval_metrics.inputs.bare_values import require_no_bare_value
 from retrieval_metrics.inputs.conversations import read_messages
-from retrieval_metrics.inputs.judgment_shapes import require_no_bare_value
 from retrieval_metrics.inputs.kept_judgments import copy_qrels
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Questions:
         answers: The reference answer of each query, by query id, as far as it is known.
         conversation: The conversation before a query, by query id: messages such as
             `{"role": "user", "content": "..."}`.
+        corpus: The texts of all documents, by id, if the dataset holds them; they are not saved.
     """
 
     queries: QueryTexts
@@ -42,6 +43,7 @@ class Questions:
     sources: SourceDocuments | None = field(default=None, compare=False, repr=False)
     answers: Mapping[Any, str] = field(default_factory=dict)
     conversation: Mapping[Any, Sequence[Message]] = field(default_factory=dict)
+    corpus: Mapping[Any, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("queries", "provenance", "answers"):

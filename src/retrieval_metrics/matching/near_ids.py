@@ -18,12 +18,20 @@ NearIdKind: TypeAlias = Literal[
     "case",
     "percent_encoding",
     "slashes",
+    "markup",
+    "quotation_marks",
+    "underscores",
+    "uuid_form",
+    "url_form",
     "leading_zeros",
     "decimal_point",
+    "number_form",
     "several",
+    "prefix",
     "path",
     "part",
     "numbered_part",
+    "same_text",
 ]
 
 # Soft hyphens, zero-width characters, marks of direction, byte order marks and control characters other than blanks.
@@ -33,12 +41,35 @@ _BLANKS_WITHIN_LINES = lazy_pattern(r"[^\S\n]+")
 _LEADING_ZEROS = lazy_pattern(r"(?<!\d)(?<!\d[.,])0+(?=\d)")
 _DECIMAL_ZERO = lazy_pattern(r"(\d+)\.0+")
 
+# The marks around a text that Python or a CSV file wrote, also around bytes.
+_QUOTED = lazy_pattern(r"""b?(["'])(.*)\1""")
+_QUOTATION_MARKS = "'\""
+_UUID = lazy_pattern(r"(?:urn:uuid:)?\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?")
+# The scheme of a URL and the "www." behind it, or a slash at its end.
+_URL_ENDS = lazy_pattern(r"^(?:https?|ftp|file):/{2,3}(?:www\.)?|(?<=.)/$")
+# A number with commas between thousands, or as a spreadsheet writes a large one.
+_THOUSANDS = lazy_pattern(r"\d{1,3}(?:,\d{3})+")
+_SCIENTIFIC = lazy_pattern(r"\d(?:\.\d+)?e\+?\d{1,2}")
+_SCIENTIFIC_LINE = lazy_pattern(r"(?mi)^\d(?:\.\d+)?e\+?\d{1,2}$")
+# What a database or a framework writes before an id, such as `doc_` or `wiki:`.
+_PREFIX = lazy_pattern(r"[^\W\d_]+(?:[-_.:][^\W\d_]+)*[-_.:]")
+
 # What follows the id of a document in that of a part: `d7#3`, `d7::intro`, `d7/3`, `d7:3`.
 _PART = lazy_pattern(r"#.|::.|[/:@|~](?:chunk|part|page|passage|node|section)?[-_ ]?\d+$")
 # `d7_3`, `d7-chunk-3`, `d7.3` or `d7.md`: also the form of many ids of whole documents.
 _NUMBERED_PART = lazy_pattern(
     r"[-_.](?:chunk|part|page|passage|node|section|p|c|s)?[-_ ]?\d+$|\.(?:md|txt|pdf|html?|json|csv|docx?|rst|xml)$"
 )
+
+_NO_WORD_CHARACTER = lazy_pattern(r"[^\w\n]|_")
+# Typographic marks, and what is typed in their place.
+_PLAIN_MARKS = {
+    **dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u00b4`"), "'"),
+    **dict.fromkeys(map(ord, "\u201c\u201d\u201e"), '"'),
+    **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-"),
+}
+# How many ids that end with a judged one are compared with it.
+MAX_SUFFIXES = 8
 
 # Separators of a path or a part.
 _SEPARATORS = "-_:/|.@#~"
@@ -68,6 +99,15 @@ def _unquote(text: str) -> str:
     return unquote(text)
 
 
+def _unescape(text: str) -> str:
+    if "&" not in text:
+        return text
+    # Imported here because few ids hold entities.
+    from html import unescape
+
+    return unescape(text)
+
+
 def _unify_slashes(text: str) -> str:
     return text.replace("\\", "/")
 
@@ -81,6 +121,33 @@ def _drop_decimal_zero(text: str) -> str:
     return text if match is None else match[1]
 
 
+def _unquote_marks(text: str) -> str:
+    """Return a text without quotation marks around it, and with plain apostrophes and hyphens in it."""
+    match = _QUOTED.fullmatch(text)
+    return (text if match is None else match[2]).translate(_PLAIN_MARKS)
+
+
+def _unify_underscores(text: str) -> str:
+    return _strip_blanks(text.replace("_", " ").replace("+", " "))
+
+
+def _unify_uuid(text: str) -> str:
+    match = _UUID.fullmatch(text.lower())
+    return text if match is None else "".join(match.groups())
+
+
+def _strip_url_ends(text: str) -> str:
+    return _URL_ENDS.sub("", text)
+
+
+def _unify_number(text: str) -> str:
+    if _THOUSANDS.fullmatch(text):
+        return text.replace(",", "")
+    if _SCIENTIFIC.fullmatch(text.lower()):
+        return str(int(float(text)))
+    return text
+
+
 # What makes two spellings equal; the first that does gives the kind.
 _SPELLINGS: Sequence[tuple[NearIdKind, Callable[[str], str]]] = (
     ("blanks", _strip_blanks),
@@ -89,8 +156,14 @@ _SPELLINGS: Sequence[tuple[NearIdKind, Callable[[str], str]]] = (
     ("case", str.casefold),
     ("percent_encoding", _unquote),
     ("slashes", _unify_slashes),
+    ("markup", _unescape),
+    ("quotation_marks", _unquote_marks),
+    ("underscores", _unify_underscores),
+    ("uuid_form", _unify_uuid),
+    ("url_form", _strip_url_ends),
     ("leading_zeros", _strip_leading_zeros),
     ("decimal_point", _drop_decimal_zero),
+    ("number_form", _unify_number),
 )
 
 
@@ -107,6 +180,17 @@ def unify_spelling(document_id: str) -> str:
     return _drop_decimal_zero(_strip_leading_zeros(_unify_slashes(_strip_blanks(text))))
 
 
+def unify_loosely(document_id: str) -> str:
+    """Return an id without what `unify_spelling` unifies, and without marks, schemes and forms that tools add.
+
+    Example:
+        >>> unify_loosely("https://www.a.org/R&amp;D_7/"), unify_loosely("b'd7'"), unify_loosely("1,300")
+        ('a.org/r&d 7', 'd7', '1300')
+    """
+    text = _strip_url_ends(_unify_uuid(_unquote_marks(_unescape(_unquote(document_id)))).casefold())
+    return unify_spelling(_unify_underscores(_unify_number(text)))
+
+
 def find_near_kind(first: str, second: str) -> NearIdKind | None:
     """Return in what two different ids differ, if they may be one document; None if they may not.
 
@@ -115,13 +199,15 @@ def find_near_kind(first: str, second: str) -> NearIdKind | None:
         ('path', 'leading_zeros', None)
         >>> find_near_kind("d7#3", "d7"), find_near_kind("d7", "d7_3"), find_near_kind("d7#1", "d7#2")
         ('part', 'numbered_part', None)
+        >>> find_near_kind("d 7", "d_7"), find_near_kind("7", "doc_7"), find_near_kind("1-2", "2")
+        ('underscores', 'prefix', None)
     """
     for kind, unify in _SPELLINGS:
         if unify(first) == unify(second):
             return kind
     first_unified = unify_spelling(first)
     second_unified = unify_spelling(second)
-    if first_unified == second_unified:
+    if first_unified == second_unified or unify_loosely(first) == unify_loosely(second):
         return "several"
     short, long = sorted((first_unified, second_unified), key=len)
     if not short:
@@ -130,6 +216,8 @@ def find_near_kind(first: str, second: str) -> NearIdKind | None:
         return "path"
     if long.startswith(short):
         return _find_kind_of_rest(long[len(short) :])
+    if long.endswith(short) and _PREFIX.fullmatch(long[: -len(short)]):
+        return "prefix"
     _, separator, rest = long.rpartition(f"/{short}")
     if separator and _find_kind_of_rest(rest) is not None:
         return "several"
@@ -143,6 +231,14 @@ def _find_kind_of_rest(rest: str) -> NearIdKind | None:
     if _NUMBERED_PART.match(rest):
         return "numbered_part"
     return None
+
+
+def remove_prefix(document_id: str) -> str | None:
+    """Return what follows the prefix of an id, such as `7` in `doc_7`; None if it has none."""
+    match = _PREFIX.match(document_id)
+    if match is None or match.end() == len(document_id):
+        return None
+    return document_id[match.end() :]
 
 
 def list_wholes(document_id: str) -> list[str]:
@@ -171,7 +267,7 @@ _MARK = b"+"
 _CLASS_BY_CHARACTER = {
     **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", _LOWER_CASE),
     **dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", _UPPER_CASE),
-    **dict.fromkeys("!\"$&'()*+,;<=>?[]^`{}", _MARK),
+    **dict.fromkeys("!$()*;<=>?[]^", _MARK),
     **dict.fromkeys("123456789", b"9"),
     **dict.fromkeys("\n0" + _SEPARATORS),
 }
@@ -185,7 +281,8 @@ def _make_byte_table(class_by_character: Mapping[str, bytes | None], default: by
     return bytes(table)
 
 
-# Blanks, control characters, backslashes and percent signs are odd; line ends, zeros and separators stay.
+# Blanks, control characters, backslashes, percent signs and marks that one spelling may lack (entities, quotation
+# marks, plus signs, commas, braces) are odd; line ends, zeros and separators stay.
 _CLASSES = _make_byte_table(_CLASS_BY_CHARACTER, _ODD)
 _DIGIT_CLASSES = _make_byte_table({**dict.fromkeys("123456789", b"9"), "0": None}, _MARK)
 _SEPARATOR_CLASSES = _make_byte_table(dict.fromkeys("\n", None), b"-")
@@ -211,8 +308,9 @@ def may_hold_near_ids(ids: Collection[str]) -> bool:
     if _ODD in classes or (_LOWER_CASE in classes and _UPPER_CASE in classes):
         return True
     digits = lines.translate(_DIGIT_CLASSES)
-    # A zero that begins a number can be left out before another digit; after a point, with the point.
-    if b".0" in lines:
+    # A zero that begins a number can be left out before another digit; after a point, with the point. Schemes of URLs
+    # differ in letters, and a number may be written with an exponent.
+    if b".0" in lines or b"://" in lines or (b"9a" in classes and _SCIENTIFIC_LINE.search(text)):
         return True
     if b"+0" in digits and (b"+00" in digits or b"+09" in digits):
         return not _are_alike(classes.translate(_ZEROS_AS_DIGITS), len(ids))
@@ -228,24 +326,47 @@ def _are_alike(lines: bytes, n_ids: int) -> bool:
 # Zeros, blanks and control characters but line ends.
 _DELETED_CODES = [*range(10), *range(11, 33), ord("0"), 127]
 _REDUCED = {**dict.fromkeys(_DELETED_CODES), ord("\\"): "/"}
+# The same for bytes, which is many times as fast.
+_DELETED_BYTES = bytes(_DELETED_CODES)
+_UNIFIED_SLASHES = bytes.maketrans(b"\\", b"/")
 
 
 def _reduce(text: str) -> str:
     """Return a text in lower case without zeros, blanks and invisible characters, but with its line ends."""
     text = _unquote(text)
-    if not text.isascii():
-        text = _BLANKS_WITHIN_LINES.sub("", _remove_invisible(normalize("NFKC", text)).casefold())
-        text = normalize("NFKC", text)
-    return text.lower().translate(_REDUCED)
+    if text.isascii():
+        return text.lower().encode("ascii").translate(_UNIFIED_SLASHES, _DELETED_BYTES).decode("ascii")
+    text = _BLANKS_WITHIN_LINES.sub("", _remove_invisible(normalize("NFKC", text)).casefold())
+    return normalize("NFKC", text).lower().translate(_REDUCED)
+
+
+# Separators, blanks and marks, without which two spellings of an id are often equal.
+_MARK_CODES = [code for code in range(128) if not chr(code).isalnum() and chr(code) != "\n"]
+_MARK_BYTES = bytes(_MARK_CODES)
+_SCHEMES = ("https://www.", "http://www.", "https://", "http://", "file://", "ftp://")
+
+
+def _keep_letters(text: str) -> str:
+    """Return a text in lower case with letters, digits and line ends alone, and without schemes of URLs."""
+    text = _unescape(text)
+    text = text.lower() if text.isascii() else _compose(_remove_invisible(text)).casefold()
+    if "://" in text:
+        for scheme in _SCHEMES:
+            text = text.replace(scheme, "")
+    if text.isascii():
+        return text.encode("ascii").translate(None, _MARK_BYTES).decode("ascii")
+    return _NO_WORD_CHARACTER.sub("", text)
 
 
 class NearIdIndex:
     """The ids of one ranking, among which near misses of other ids are found quickly."""
 
-    __slots__ = ("_ids", "_lines")
+    __slots__ = ("_ids", "_letter_lines", "_lines", "_position_by_number")
 
     def __init__(self, ids: Sequence[str]) -> None:
         self._ids = ids
+        self._letter_lines: str | None = None
+        self._position_by_number: dict[str, int] | None = None
         self._lines = _reduce("\n" + "\n".join(ids) + "\n")
         if self._lines.count("\n") != len(ids) + 1:  # an id holds a line end
             self._lines = "\n" + "".join(_reduce(text).replace("\n", "") + "\n" for text in ids)
@@ -269,6 +390,49 @@ class NearIdIndex:
             position = lines.find(f"\n{whole}\n")
             if position >= 0:
                 yield self._id_at(position)
+        for candidate in self._find_by_letters(judged_id):
+            if candidate != judged_id:
+                yield candidate
+
+    def _find_by_letters(self, judged_id: str) -> Iterator[str]:
+        """Yield the ids whose letters and digits are those of another id, or end with them, as behind a prefix."""
+        if self._letter_lines is None:
+            self._letter_lines = _keep_letters("\n" + "\n".join(self._ids) + "\n")
+            if self._letter_lines.count("\n") != len(self._ids) + 1:  # an id holds a line end
+                self._letter_lines = "\n" + "".join(_keep_letters(text).replace("\n", "") + "\n" for text in self._ids)
+        lines = self._letter_lines
+        searched = {_keep_letters(judged_id).replace("\n", "")}
+        if judged_id[0].isdigit():
+            searched.add(_keep_letters(_unify_number(judged_id)))
+        for letters in searched - {""}:
+            position = lines.find(f"{letters}\n")
+            n_found = 0
+            while position >= 0 and n_found < MAX_SUFFIXES:
+                yield self._ids[lines.count("\n", 0, position) - 1]
+                n_found += 1
+                position = lines.find(f"{letters}\n", position + 1)
+        suffixes = [remove_prefix(judged_id)]
+        if judged_id[-1] in _QUOTATION_MARKS:
+            suffixes.append(_unquote_marks(judged_id))
+        for suffix in suffixes:
+            letters = "" if suffix is None else _keep_letters(suffix)
+            if letters and letters not in searched:
+                position = lines.find(f"\n{letters}\n")
+                if position >= 0:
+                    yield self._ids[lines.count("\n", 0, position)]
+        yield from self._find_number(judged_id)
+
+    def _find_number(self, judged_id: str) -> Iterator[str]:
+        """Yield the id that is the same number, as a spreadsheet writes a large one."""
+        if self._position_by_number is None:
+            self._position_by_number = {}
+            if "e+" in self._lines or "e1" in self._lines or "e2" in self._lines:
+                for position, text in enumerate(self._ids):
+                    if _SCIENTIFIC.fullmatch(text.lower()):
+                        self._position_by_number[_unify_number(text)] = position
+        number_position = self._position_by_number.get(judged_id)
+        if number_position is not None:
+            yield self._ids[number_position]
 
     def _id_at(self, position: int) -> str:
         """Return the id in whose line a position is, or whose line begins after it."""

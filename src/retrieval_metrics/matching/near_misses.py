@@ -1,8 +1,8 @@
 """Find judged documents that were not found though an id that nearly equals theirs was retrieved for the same query.
 
-Only judged ids that were not found are looked for, and only among the ids retrieved for their queries, so nothing is
-searched where everything relevant was found. In a large run, the first results of some queries are searched first, and
-the rest only if they hold a near miss.
+Where texts are known, so is a document under another id, if its text is the same. Only judged ids that were not found
+are looked for, and only among the ids retrieved for their queries, so nothing is searched where everything relevant was
+found. In a large run, the first results of some queries are searched first, and the rest only if they hold a near miss.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.document_texts import iterate_items, unify_text
+from retrieval_metrics.inputs.items import Piece, Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.run import Run, StreamedRun
 from retrieval_metrics.matching.near_ids import (
@@ -22,6 +23,8 @@ from retrieval_metrics.matching.near_ids import (
     find_near_kind,
     list_wholes,
     may_hold_near_ids,
+    remove_prefix,
+    unify_loosely,
     unify_spelling,
 )
 from retrieval_metrics.matching.rank_rows import is_new
@@ -31,14 +34,15 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import BoolArray, IntArray, QueryId
     from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.document_texts import DocumentTexts
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.matching.near_ids import NearIdKind
 
 # How many queries, and how many ids in all of them, are searched at first.
-MAX_SAMPLED_QUERIES = 150
-MAX_SAMPLED_IDS = 15_000
+MAX_SAMPLED_QUERIES = 100
+MAX_SAMPLED_IDS = 7_000
 # How many ids of each side are searched for documents that differ in the same way.
 MAX_COMPARED_IDS = 20_000
 # If documents that differ in the same way are more than this share of the near misses, ids of this form are different
@@ -49,6 +53,13 @@ MIN_SHARE_BY_KIND: Mapping[NearIdKind, float] = {
     "case": 0.05,
     "leading_zeros": 0.05,
     "decimal_point": 0.05,
+    "markup": 0.05,
+    "quotation_marks": 0.05,
+    "underscores": 0.05,
+    "uuid_form": 0.05,
+    "url_form": 0.05,
+    "number_form": 0.05,
+    "prefix": 0.05,
     "path": 0.05,
     "part": 0.05,
     "numbered_part": 0.1,
@@ -75,8 +86,8 @@ class NearMiss:
 
     position: int
     query: QueryId
-    judged_id: str
-    retrieved_id: str
+    judged_id: Any
+    retrieved_id: Any
     kind: NearIdKind
 
 
@@ -103,7 +114,12 @@ class NearMisses:
 NO_NEAR_MISSES = NearMisses()
 
 
-def find_near_misses(judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matching) -> NearMisses:
+def find_near_misses(
+    judged: JudgedRun,
+    run: Mapping[Any, Any],
+    match: str | Key | Matching,
+    document_texts: DocumentTexts | None = None,
+) -> NearMisses:
     """Return the near misses of a judged run; they are searched once and kept in it.
 
     An id is no near miss if it is judged for the query. Nor are ids that stand for different documents: where the
@@ -114,29 +130,91 @@ def find_near_misses(judged: JudgedRun, run: Mapping[Any, Any], match: str | Key
         judged: The judged run.
         run: The run, as given.
         match: What ids of the judgments were compared with.
+        document_texts: The texts of documents, as far as they are known.
     """
     if judged.near_misses is None:
-        judged.near_misses = _search(judged, run, match)
+        judged.near_misses = _search(judged, run, match, document_texts)
     return judged.near_misses
 
 
-def _search(judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matching) -> NearMisses:
-    if judged.qrels.document_kind is not str:
+def _search(
+    judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matching, document_texts: DocumentTexts | None
+) -> NearMisses:
+    if judged.qrels.document_kind is None or (judged.qrels.document_kind is int and document_texts is None):
         return NO_NEAR_MISSES
     is_missing = _find_missing(judged)
     positions = np.flatnonzero(is_missing)
     if not len(positions):
         return NO_NEAR_MISSES
+    entries: list[NearMiss] = []
+    if judged.qrels.document_kind is str:
+        entries = _search_spellings(judged, run, match, positions)
+    if document_texts is not None:
+        explained = {near_miss.position for near_miss in entries}
+        unexplained = [position for position in positions.tolist() if position not in explained]
+        entries += find_equal_texts(judged, run, get_match_key(match), unexplained, document_texts)
+        entries.sort(key=lambda near_miss: near_miss.position)
+    return NearMisses(tuple(entries), len(positions))
+
+
+def _search_spellings(
+    judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matching, positions: IntArray
+) -> list[NearMiss]:
+    """Return the missing documents for which another spelling of their ids was retrieved."""
     sampled = _sample_queries(judged, positions)
     if not isinstance(run, Run) and not _may_hold_near_misses(judged, run, sampled):
-        return NearMisses(n_missing=len(positions))
+        return []
     sample = _Search(judged, run, match, sampled)
     if next(sample.find(MAX_SAMPLED_IDS // max(len(sample.queries), 1), is_sample=True), None) is None:
-        return NearMisses(n_missing=len(positions))
+        return []
     search = _Search(judged, run, match, positions)
     candidates = list(search.find(None))
-    entries = _without_distinct_documents(candidates, search, len(positions))
-    return NearMisses(tuple(entries), len(positions))
+    return _without_distinct_documents(candidates, search, len(positions))
+
+
+def find_equal_texts(
+    judged: JudgedRun,
+    run: Mapping[Any, Any],
+    key: Key,
+    positions: Sequence[int],
+    document_texts: DocumentTexts,
+) -> list[NearMiss]:
+    """Return the missing documents whose texts were retrieved under ids that nobody knows.
+
+    An id that is judged, or that stands beside the missing one in a corpus or in a run, is another document, which
+    happens to have the same text.
+
+    Args:
+        judged: The judged run.
+        run: The run, as given.
+        key: Returns the id of an item.
+        positions: The missing documents, as positions in `Qrels.documents`.
+        document_texts: The texts of documents.
+    """
+    if not any(iterate_items(run, 1)):
+        return []
+    qrels = judged.qrels
+    positions_by_query: dict[QueryId, dict[str, int]] = {}
+    for position in positions:
+        document = qrels.documents[position]
+        judged_text = None if isinstance(document, Piece) else document_texts.find_text(document)
+        if judged_text is not None:
+            query = qrels.queries[int(qrels.document_query[position])]
+            positions_by_query.setdefault(query, {}).setdefault(judged_text, position)
+    judged_ids = {document for document in qrels.documents if not isinstance(document, Piece)}
+    entries = []
+    for query, position_by_text in positions_by_query.items():
+        for item in run[query]:
+            item_id = key(item) if isinstance(item, Retrieved) and item.text is not None else None
+            if item_id is None or item_id in judged_ids:
+                continue
+            text = unify_text(item.text)
+            if text not in position_by_text:
+                continue
+            judged_id: Any = qrels.documents[position_by_text[text]]
+            if not document_texts.are_different(judged_id, item_id):
+                entries.append(NearMiss(position_by_text.pop(text), query, judged_id, item_id, "same_text"))
+    return entries
 
 
 def _may_hold_near_misses(judged: JudgedRun, run: Mapping[Any, Any], positions: IntArray) -> bool:
@@ -248,7 +326,7 @@ class _Search:
         ids = list(islice(ranking, depth))
         if ids and isinstance(ids[0], Retrieved):
             ids = [self._key(item) for item in ids]
-        if ids and all(type(document_id) is str for document_id in ids):
+        if set(map(type, ids)) == {str}:  # much faster than a look at each
             return ids
         return [document_id for document_id in ids if isinstance(document_id, str)]
 
@@ -297,7 +375,7 @@ def _without_distinct_documents(candidates: Sequence[NearMiss], search: _Search,
             continue
         if len(near_misses) < MIN_SHARE_BY_KIND.get(kind, 0) * n_missing:
             continue
-        if kind == "numbered_part" and len(near_misses) < MIN_NUMBERED_PARTS:
+        if kind in {"numbered_part", "prefix"} and len(near_misses) < MIN_NUMBERED_PARTS:
             continue
         accepted += near_misses
     return sorted(accepted, key=lambda near_miss: near_miss.position)
@@ -314,6 +392,15 @@ def _count_distinct_pairs(ids: Iterable[str]) -> Counter[NearIdKind]:
             kind = find_near_kind(first, document_id)
             if kind is not None:
                 n_pairs[kind] += 1
+    first_by_loose_spelling: dict[str, str] = {}
+    for spelling, document_id in first_by_spelling.items():
+        first = first_by_loose_spelling.setdefault(unify_loosely(document_id), document_id)
+        if first != document_id:
+            loose_kind = find_near_kind(first, document_id)
+            if loose_kind is not None:
+                n_pairs[loose_kind] += 1
+        if remove_prefix(spelling) in first_by_spelling:
+            n_pairs["prefix"] += 1
     for spelling in first_by_spelling:
         for whole in list_wholes(spelling):
             if whole in first_by_spelling:

@@ -55,7 +55,10 @@ def read_plain_judgments(relevant: Any) -> dict[str, float] | None:
 
 
 def rank_plainly(grade_by_document: dict[str, float], retrieved: Any) -> PlainRanking | None:
-    """Return the ranks of the relevant documents; None unless what was retrieved is a list of distinct strings."""
+    """Return the ranks of the relevant documents; None unless what was retrieved is a list of distinct strings.
+
+    None also if something is missing and a retrieved id may be invalid.
+    """
     if type(retrieved) not in (list, tuple) or len(retrieved) > MAX_PLAIN_LENGTH:
         return None
     if not set(map(type, retrieved)) <= _STRINGS or len(set(retrieved)) < len(retrieved):
@@ -66,6 +69,8 @@ def rank_plainly(grade_by_document: dict[str, float], retrieved: Any) -> PlainRa
         if document in grade_by_document:
             ranks.append(rank)
             grades.append(grade_by_document[document])
+    if len(ranks) < len(grade_by_document) and retrieved and may_hold_invalid_id(retrieved):
+        return None  # the general path says which is invalid
     return PlainRanking(ranks, grades, sorted(grade_by_document.values(), reverse=True), len(retrieved))
 
 

@@ -37,6 +37,17 @@ def test_a_retriever_of_langchain_is_asked_and_read(check: RetrievalCheck) -> No
     assert check(QRELS, SearchDocuments(), {"mrr": 0.75}).evaluation.means["mrr"] == 0.75
 
 
+def test_documents_are_left_out(check: RetrievalCheck) -> None:
+    run = {"q1": ["q1", "d1"], "q2": ["q2", "d2"]}
+    qrels = {"q1": ["d1"], "q2": ["d2"]}
+    result = check(qrels, run, {"mrr": 1.0}, exclude="query_id")
+    assert (result.evaluation.means["mrr"], result.evaluation.counts["excluded"]) == (1.0, 2)
+    asked = check(
+        qrels, lambda text: [text, f"d{text[1:]}"], {"mrr": 1.0}, exclude={"q1": ["q1"], "q2": ["q2"]}, name="2"
+    )
+    assert asked.evaluation.counts["excluded"] == 2
+
+
 def test_its_texts_can_be_judged(check: RetrievalCheck) -> None:
     qrels = {"what does yield do?": [rm.Quote("about yield")]}
     assert check(qrels, Search(), {"mrr": 1}).evaluation.means["mrr"] == 1

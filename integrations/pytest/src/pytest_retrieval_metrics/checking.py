@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.rounds import EvaluateOptions
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Evaluation, Matching, Rules
-    from retrieval_metrics.types import ClustersBy, Key, QueryId
+    from retrieval_metrics.types import ClustersBy, Exclude, Key, QueryId
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +167,7 @@ class RetrievalCheck:
         clusters: ClustersBy = "source",
         rules: str | Rules = "standard",
         documents: Mapping[str, str] | Iterable[Any] | None = None,
+        exclude: Exclude | None = None,
         workers: int = WORKERS,
         raise_on_error: bool = True,
     ) -> CheckCall:
@@ -183,6 +184,7 @@ class RetrievalCheck:
             "match": match,
             "rules": rules,
             "clusters": clusters,
+            "exclude": exclude,
         }
         call = CheckCall.from_arguments(
             name,
@@ -234,6 +236,7 @@ class RetrievalCheck:
             clusters: The clusters of the queries, as in `rm.evaluate`; intervals and the test use whole clusters.
             rules: The rules, as in `rm.evaluate`.
             documents: The documents that chunks were cut from, as in `rm.evaluate`, if a `Span` is judged.
+            exclude: Documents to leave out of the rankings, as in `rm.evaluate`.
             workers: How many queries may be under way at once.
             raise_on_error: Whether an error of the retriever fails the test; otherwise, the query scores 0.
 

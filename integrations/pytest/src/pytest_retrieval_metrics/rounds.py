@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, TypedDict
 
     from retrieval_metrics import Matching, Qrels, Rules
-    from retrieval_metrics.types import ClustersBy, FloatArray, Key, QueryId
+    from retrieval_metrics.types import ClustersBy, Exclude, FloatArray, Key, QueryId
 
     class EvaluateOptions(TypedDict):
         """How rankings are evaluated, as in `rm.evaluate`."""
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         match: str | Key | Matching
         rules: str | Rules
         clusters: ClustersBy
+        exclude: Exclude | None
 
 
 class RoundValues(NamedTuple):
