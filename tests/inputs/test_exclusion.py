@@ -155,7 +155,7 @@ def test_items_are_left_out_by_what_is_matched() -> None:
         ({}, ValueError, "exclude is empty"),
         ({"a0": "a0"}, TypeError, "exclude must map query 'a0' to a list or set of ids, got 'a0'"),
         ({"a0": [1]}, TypeError, "the ids to leave out are int and document ids in the qrels are str"),
-        ({"a0": ["a0 "]}, ValueError, "the id 'a0 ' to leave out for query 'a0' begins or ends with a blank"),
+        ({"a0": ["a0 "]}, ValueError, "the id 'a0 ' to leave out for query 'a0' begins or ends with whitespace"),
         ({"a0": ["['a0']"]}, ValueError, "the id .* is a list that was written as text"),
         ({"a0": [1.5]}, TypeError, "the ids to leave out for query 'a0' must be str or int, got float"),
         ({"z": ["a0"]}, ValueError, "exclude has none of the judged queries: it begins with 'z', the qrels with 'a0'"),

@@ -70,7 +70,7 @@ def test_what_is_another_document_is_no_near_miss(run: Any) -> None:
 def test_a_system_of_a_new_index_is_not_called_worse() -> None:
     comparison, warning_text = call_with_warnings(lambda: rm.compare(QRELS, {"old": OLD, "third": THIRD}, "mrr"))
     assert [conclusion.kind for conclusion in comparison.conclusions] == ["not_comparable"]
-    assert "third: 7 of 7 relevant documents" in warning_text
+    assert "third: 7 of 7 missing relevant documents" in warning_text
     comparison, warning_text = call_with_warnings(lambda: rm.compare(QRELS, {"old": OLD, "new": NEW}, "mrr"))
     assert [conclusion.kind for conclusion in comparison.conclusions] == ["not_comparable"]
     assert "'n0' and the retrieved 'uuid-0' have the same text" in warning_text

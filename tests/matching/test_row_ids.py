@@ -29,8 +29,8 @@ FORMS: Any = {
 @pytest.mark.parametrize(
     ("document", "fault"),
     [
-        ("d1 ", "begins or ends with a blank; write 'd1'"),
-        ("\td1", "begins or ends with a blank; write 'd1'"),
+        ("d1 ", "begins or ends with whitespace; write 'd1'"),
+        ("\td1", "begins or ends with whitespace; write 'd1'"),
         ("d\x001", "holds the control character"),
         ("['d1', 'd2']", "is a list that was written as text"),
     ],

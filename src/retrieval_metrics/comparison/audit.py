@@ -13,7 +13,7 @@ from retrieval_metrics.comparison.audit_wording import audit_notes
 from retrieval_metrics.comparison.rule_attribution import AuditedRun, attribute_difference
 from retrieval_metrics.comparison.rule_meanings import format_rule, rule_detail
 from retrieval_metrics.evaluation.by_metric import ByMetric
-from retrieval_metrics.files.question_files import resolve_judgments
+from retrieval_metrics.files.judgment_paths import resolve_judgments
 from retrieval_metrics.inputs.exclusion import remove_excluded
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, QueryId
     from retrieval_metrics.comparison.rule_attribution import Attribution, RuleSetValues
-    from retrieval_metrics.files.question_files import JudgmentsOrPath
+    from retrieval_metrics.files.judgment_paths import JudgmentsOrPath
     from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import QueryTexts, RunMapping
     from retrieval_metrics.inputs.match_key import Key

@@ -33,7 +33,7 @@ from retrieval_metrics.evaluation.data_warnings import require_judged_documents
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.useful_bounds import format_percentage_hint
-from retrieval_metrics.files.question_files import resolve_judgments
+from retrieval_metrics.files.judgment_paths import resolve_judgments
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.document_texts import with_document_texts, with_texts_of_runs
 from retrieval_metrics.inputs.match_key import get_match_key
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
-    from retrieval_metrics.files.question_files import JudgmentsOrPath
+    from retrieval_metrics.files.judgment_paths import JudgmentsOrPath
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.exclusion import Exclude

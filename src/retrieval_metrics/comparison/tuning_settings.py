@@ -12,7 +12,7 @@ from retrieval_metrics._internal.warn import RetrievalWarning
 from retrieval_metrics.comparison.compare_retrievers import compare_retrievers
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.files.question_files import resolve_judgments
+from retrieval_metrics.files.judgment_paths import resolve_judgments
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import track_steps
 

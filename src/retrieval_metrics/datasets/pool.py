@@ -25,7 +25,7 @@ from retrieval_metrics.datasets.pooled_documents import (
 )
 from retrieval_metrics.datasets.rubric import RELEVANT_FROM
 from retrieval_metrics.datasets.sample import draw
-from retrieval_metrics.files.question_files import resolve_texts
+from retrieval_metrics.files.judgment_paths import resolve_texts
 from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions

@@ -188,8 +188,6 @@ def find_near_miss_report(origin: Origin) -> NearMissReport | None:
     near_misses = find_near_misses(origin.judged, origin.run, origin.match)
     if not near_misses:
         return None
-    # Imported here because few evaluations need it.
-
     count_by_kind = near_misses.count_by_kind()
     most_frequent = next(iter(count_by_kind))
     example = next(near_miss for near_miss in near_misses.entries if near_miss.kind == most_frequent)

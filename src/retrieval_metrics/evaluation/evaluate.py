@@ -10,7 +10,7 @@ from retrieval_metrics.evaluation.data_warning_wording import format_excluded_re
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.score_run import score_run
-from retrieval_metrics.files.question_files import resolve_judgments
+from retrieval_metrics.files.judgment_paths import resolve_judgments
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.document_texts import with_document_texts
 from retrieval_metrics.inputs.exclusion import as_exclusion
@@ -23,7 +23,7 @@ from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_me
 from retrieval_metrics.metrics.base.rules import as_rules
 
 if TYPE_CHECKING:
-    from retrieval_metrics.files.question_files import JudgmentsOrPath
+    from retrieval_metrics.files.judgment_paths import JudgmentsOrPath
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.exclusion import Exclude, Exclusion

@@ -58,9 +58,8 @@ def score_run(
     judged.n_excluded = excluded_run.n_excluded
     require_accepted_queries(judged, rules)
     # Before anything is guarded, because a guard adds up all scores whenever it is read.
-    find_near_misses(judged, kept_run, match)
-    guard_long_rankings(kept_run, judged)
     find_near_misses(judged, kept_run, match, document_texts)
+    guard_long_rankings(kept_run, judged)
     return score_judged_run(Origin(judged, kept_run, match), metrics, rules)
 
 

@@ -17,7 +17,7 @@ from retrieval_metrics.evaluation.threshold_choice import (
     choose_curve_points,
 )
 from retrieval_metrics.evaluation.threshold_wording import format_score, format_threshold_conclusion, threshold_notes
-from retrieval_metrics.files.question_files import resolve_judgments
+from retrieval_metrics.files.judgment_paths import resolve_judgments
 from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.exclusion import remove_excluded
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.files.question_files import JudgmentsOrPath
+    from retrieval_metrics.files.judgment_paths import JudgmentsOrPath
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
     from retrieval_metrics.inputs.exclusion import Exclude

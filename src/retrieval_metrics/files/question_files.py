@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
-from os.path import exists
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import name_file_in_errors
 from retrieval_metrics.files.formats import detect_format, find_format_by_name
 from retrieval_metrics.files.headers import POSITIONS_OF_QUESTIONS
 from retrieval_metrics.files.json_parsing import read_json_file, read_jsonl_objects
-from retrieval_metrics.files.opening import STANDARD_INPUT, open_source
+from retrieval_metrics.files.judgment_paths import is_path
+from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.saved_format import is_saved
 from retrieval_metrics.files.tabular_rows import read_table
@@ -32,16 +31,13 @@ from retrieval_metrics.inputs.question_rows import (
     read_question_dataset,
     read_question_table,
 )
-from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from retrieval_metrics.files.opening import Limits, Reader
     from retrieval_metrics.inputs.column_detection import Columns
-    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.questions import QuestionsT
-
-    # Judgments, or the path of a file or a folder with some.
-    JudgmentsOrPath: TypeAlias = QuestionsOrQrels | str | PathLike[str]
 
 # The file of the questions in a BEIR folder.
 QUERIES_FILE = "queries.jsonl"
@@ -70,7 +66,7 @@ def read_question_source(
     limits: Limits | None = None,
 ) -> QuestionsT:
     """Read questions from a path or from anything that `read_question_dataset` reads; see `read_questions`."""
-    if not _is_path(source):
+    if not is_path(source):
         if not header:
             raise ValueError("header=False is for CSV, TSV and Excel files; leave it out")
         return read_question_dataset(questions_class, source, separator=separator, columns=columns)
@@ -89,35 +85,6 @@ def read_question_source(
             return _read_rows_of_table(questions_class, _read_workbook(path, header=header), layout, str(path))
         with open_source(source, limits) as reader:
             return _read_file(questions_class, reader, format, layout)
-
-
-def resolve_judgments(judgments: JudgmentsOrPath) -> QuestionsOrQrels:
-    """Return judgments; those of a path are read from its file or folder.
-
-    Every function that takes judgments takes a path through this one: of questions, as `read_questions` reads them, or
-    of judgments, as `read_qrels` does.
-
-    Raises:
-        ValueError: If the file is damaged, or holds something else.
-        OSError: If it cannot be opened.
-    """
-    if not _is_path(judgments):
-        return cast("QuestionsOrQrels", judgments)
-    path = cast("str | PathLike[str]", judgments)
-    if is_saved(path) or seems_to_hold_questions(path):
-        return read_question_source(Questions, path)
-    return read_qrels(path)
-
-
-def resolve_texts(questions: Any) -> Any:
-    """Return questions to ask; those of a path are read from its file or folder."""
-    if not _is_path(questions):
-        return questions
-    return read_question_source(Questions, questions)
-
-
-def _is_path(source: Any) -> bool:
-    return isinstance(source, PathLike) or (isinstance(source, str) and (exists(source) or source == STANDARD_INPUT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.document_texts import iterate_items, unify_text
 from retrieval_metrics.inputs.items import Text
-from retrieval_metrics.matching.words import unhyphenated_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +41,9 @@ def find_rebuilt_runs(qrels: Qrels, runs: Iterable[Any], match: str | Key | Matc
 
 def _read_judged_texts(qrels: Qrels) -> set[str]:
     """Return the texts of the judged documents; nothing if one has none by which it could be found."""
+    # Imported here because few datasets have a corpus.
+    from retrieval_metrics.matching.words import unhyphenated_words
+
     texts = set()
     for document in qrels.documents:
         text = qrels.corpus.get(document)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.files.question_files import resolve_texts
+from retrieval_metrics.files.judgment_paths import resolve_texts
 from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
