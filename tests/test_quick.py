@@ -15,6 +15,7 @@ def names(*changed: str, depth: int | None = None) -> dict[str, int]:
     return {path.relative_to(ROOT).as_posix(): distance for path, distance in belonging(changed, depth).items()}
 
 
+@pytest.mark.thorough
 def test_a_module_has_its_doctests_and_the_tests_of_its_folder() -> None:
     chosen = names("src/retrieval_metrics/metrics/base/score.py", depth=0)
     beside = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "metrics" / "base").rglob("test_*.py")}
@@ -27,6 +28,7 @@ def test_a_module_has_the_test_of_its_name() -> None:
     assert "tests/_internal/test_validation.py" in names("src/retrieval_metrics/_internal/validation.py", depth=0)
 
 
+@pytest.mark.thorough
 def test_what_imports_a_module_is_chosen_also_through_others_but_not_for_its_types() -> None:
     chosen = names("src/retrieval_metrics/metrics/base/score.py")
     assert chosen["src/retrieval_metrics/evaluation/cutoffs.py"] == 1

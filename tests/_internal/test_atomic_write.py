@@ -123,6 +123,7 @@ def test_a_file_that_may_not_be_written_and_a_folder_are_refused(
     assert names(tmp_path) == ["kept.run"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path, number: int, code: int) -> None:
     (tmp_path / "in.run").write_text(

@@ -52,6 +52,7 @@ class TestTenMissesThenTheAnswerInTheSecondCall:
         assert TWO_CALLS.union(per_call=1)["q"] == ["miss 0", "good"]
 
 
+@pytest.mark.thorough
 @settings(max_examples=300, deadline=None)
 @given(ranking=RANKINGS, grades=GRADES)
 def test_one_call_is_the_ordinary_ranking_to_the_last_bit_in_every_view(ranking: Any, grades: Any) -> None:
@@ -70,6 +71,7 @@ def test_one_call_with_items_is_the_ordinary_ranking_for_every_metric() -> None:
     assert repr(means(qrels, t.union(), names)) == repr(means(qrels, {"q": items}, names))
 
 
+@pytest.mark.thorough
 @settings(max_examples=300, deadline=None)
 @given(rankings=CALLS, grades=GRADES, budget=st.integers(1, 6))
 def test_a_budget_of_calls_is_the_union_of_the_first_calls(rankings: Any, grades: Any, budget: int) -> None:

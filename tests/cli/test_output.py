@@ -72,11 +72,11 @@ def many(tmp_path: Path) -> list[str]:
     ("reader", "environment", "redirected"),  # of two of them, every pair
     [
         ("head -1", {}, ""),
-        ("head -1", {"PYTHONUNBUFFERED": "1"}, "2>&1"),
-        ("true", {}, "2>&1"),
-        ("true", {"PYTHONUNBUFFERED": "1"}, ""),
+        pytest.param("head -1", {"PYTHONUNBUFFERED": "1"}, "2>&1", marks=pytest.mark.thorough),
+        pytest.param("true", {}, "2>&1", marks=pytest.mark.thorough),
+        pytest.param("true", {"PYTHONUNBUFFERED": "1"}, "", marks=pytest.mark.thorough),
         ("cat", {}, "2>&1"),
-        ("cat", {"PYTHONUNBUFFERED": "1"}, ""),
+        pytest.param("cat", {"PYTHONUNBUFFERED": "1"}, "", marks=pytest.mark.thorough),
     ],
 )
 def test_the_exit_code_is_the_gates_whatever_reads_the_output(
@@ -170,6 +170,7 @@ def on_a_terminal(call: list[str], columns: int, **environment: str) -> str:
     return b"".join(parts).decode()
 
 
+@pytest.mark.thorough
 def test_a_terminal_gets_colours_unless_it_asks_for_none(two_runs: list[str]) -> None:
     call = [*COMMAND, "evaluate", *two_runs[:2], "-m", "mrr"]
     assert "\x1b[36mmrr" in on_a_terminal(call, 100)

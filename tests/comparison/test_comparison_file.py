@@ -12,6 +12,7 @@ from saved_inputs import assert_same_queries, inputs, quick
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
 
+@pytest.mark.thorough
 @quick
 @given(inputs())
 def test_a_comparison(tmp_path: Any, judged_run: Any) -> None:

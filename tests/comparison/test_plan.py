@@ -113,6 +113,7 @@ def test_a_margin_for_many_comparisons_is_planned_at_the_level_it_prints() -> No
     assert "pass level=" not in str(rm.plan(0.05, comparisons=8))
 
 
+@pytest.mark.thorough
 def test_it_prints_a_table_and_draws_a_curve() -> None:
     planned = rm.plan(0.05, "mrr", pilot=pilot())
     assert (

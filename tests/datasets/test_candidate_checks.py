@@ -236,6 +236,7 @@ class TestComparisons:
         assert {*lazy.reasons} == {"not every passage"}
 
 
+@pytest.mark.thorough
 def test_a_lying_model_fills_a_set_of_all_kinds_and_nothing_false_gets_in(tmp_path: Path) -> None:
     kinds = ["one_passage", "several_passages", "comparison", "conversational", "unanswerable"]
     model = ScriptedModel(lies=0.3, fails=0.1)

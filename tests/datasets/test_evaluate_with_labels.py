@@ -85,6 +85,7 @@ def test_runs_that_are_none_are_refused() -> None:
         estimate(model={"elsewhere": {"d": 1}})
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif("RETRIEVAL_METRICS_DATA" not in os.environ, reason="the data is not part of the project")
 def test_on_cranfield_a_fifth_of_the_judgments_corrects_a_judge_with_errors() -> None:
     folder = Path(os.environ["RETRIEVAL_METRICS_DATA"]) / "cranfield"

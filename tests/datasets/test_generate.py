@@ -32,6 +32,7 @@ from told_questions import (
 )
 
 
+@pytest.mark.thorough
 @ON_ONE_WORKER
 def test_of_a_thousand_judgments_of_a_lying_model_none_is_unverifiable(
     generated_by_liar: tuple[rm.types.GeneratedQuestions, ScriptedModel],
@@ -102,6 +103,7 @@ def test_every_judgment_resolves_in_any_chunking(
     assert quoted < 1.0 or size == 4000, "cuts run through some quotes, and through no span"
 
 
+@pytest.mark.thorough
 def test_a_rerun_makes_no_call_and_gives_the_same(tmp_path: Path) -> None:
     def make() -> tuple[rm.types.GeneratedQuestions, ScriptedModel]:
         model = ScriptedModel(lies=0.3, fails=0.1, repeats=0.1)
@@ -204,6 +206,7 @@ def test_a_question_whose_check_got_no_reply_is_checked_again() -> None:
     assert "not checked" not in generated.reasons
 
 
+@pytest.mark.thorough
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     uninterrupted = ScriptedModel()
     expected = rm.generate_questions(topics(), rm.Model(uninterrupted, workers=4), 30)
@@ -358,6 +361,7 @@ def fault(prompt: str, attempt: int) -> str | None:
     return FAULTS.get(sum(prompt.encode()) % 20) if attempt == 1 else None
 
 
+@pytest.mark.thorough
 def test_sixty_questions_in_spite_of_limits_errors_timeouts_and_cut_replies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

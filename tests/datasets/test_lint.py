@@ -60,6 +60,7 @@ for judgments in (qrels, grouped):
 """
 
 
+@pytest.mark.thorough
 def test_every_process_finds_the_same_in_the_same_order() -> None:
     outputs = []
     for seed in ("1", "2"):

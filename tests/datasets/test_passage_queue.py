@@ -1,5 +1,7 @@
 """Passages are drawn in turn, each a few times for every kind of question."""
 
+import pytest
+
 import retrieval_metrics as rm
 from corpus import topics
 from retrieval_metrics.datasets.corpus import Corpus
@@ -19,6 +21,7 @@ def test_every_passage_is_drawn_equally_often_and_no_more_than_the_limit() -> No
     assert queue.draw("one_passage", ()) is not None
 
 
+@pytest.mark.thorough
 def test_the_seed_decides_which_passages_are_asked_about() -> None:
     def generate(seed: int) -> rm.EvaluationSet:
         return rm.generate_questions(topics(), ScriptedModel(), 12, seed=seed, checks=()).questions

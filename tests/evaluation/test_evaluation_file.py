@@ -16,6 +16,7 @@ from saved_inputs import assert_same, assert_same_queries, inputs, quick
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 
 
+@pytest.mark.thorough
 @quick
 @given(
     inputs(), st.sampled_from(["docid", "input", "expected"]), st.sampled_from(["a.json", "a.json.gz", "a.json.zst"])

@@ -49,7 +49,7 @@ def evaluated(qrels: Any, run: Any, metric: str) -> rm.Evaluation:
         return rm.evaluate(qrels, run, [metric])
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(collections())
 def test_the_counts_of_one_pass_are_those_of_the_explanations(collection: tuple[Any, Any, str]) -> None:
     qrels, run, metric = collection
@@ -75,7 +75,7 @@ def test_the_counts_of_one_pass_are_those_of_the_explanations(collection: tuple[
         assert explanation.failures == explained[explanation.query].failures
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(collections())
 def test_every_outcome_is_that_of_the_rules_read_one_by_one(collection: tuple[Any, Any, str]) -> None:
     qrels, run, metric = collection

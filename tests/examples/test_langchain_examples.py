@@ -16,6 +16,7 @@ import langchain_mmr
 from retrievers import BM25, Dense
 
 
+@pytest.mark.thorough
 def test_tuning_and_the_retriever_select_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib").use("Agg")
     choice = langchain_mmr.main(tmp_path / "lambda.svg")
@@ -25,6 +26,7 @@ def test_tuning_and_the_retriever_select_the_same(capsys: pytest.CaptureFixture[
     assert "<svg" in (tmp_path / "lambda.svg").read_text()
 
 
+@pytest.mark.thorough
 def test_it_prints_the_numbers_of_the_core(capsys: pytest.CaptureFixture[str]) -> None:
     langchain_evaluation.main()
     printed = capsys.readouterr().out

@@ -14,6 +14,7 @@ import ragas_evaluation
 from retrievers import BM25, Dense, Retriever
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:evaluate\\(\\) is deprecated:DeprecationWarning")
 def test_it_prints_the_numbers_of_the_core(capsys: pytest.CaptureFixture[str]) -> None:
     ragas_evaluation.main()

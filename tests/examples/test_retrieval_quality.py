@@ -32,6 +32,7 @@ def test_it_passes() -> None:
     assert "ndcg@10" in done.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the stored baseline is that of Python 3.11's reference")
 def test_a_retriever_made_worse_on_purpose_fails_as_the_pages_show() -> None:
     done = build(DEGRADED="1")

@@ -39,12 +39,14 @@ def test_the_first_command_prints_one_table_of_both_retrievers(run: Callable[[st
     assert all(float(mean) > 0.2 for mean in row.groups())
 
 
+@pytest.mark.thorough
 def test_tuning_claims_less_than_the_winner_shows_on_its_own_questions(run: Callable[[str], str]) -> None:
     gains = re.findall(r"^gain +\+(0\.\d+) +([+-]0\.\d+) \[", run("tune_fusion"), flags=re.MULTILINE)
     assert len(gains) == 2
     assert all(0 < float(new) < float(own) for own, new in gains)
 
 
+@pytest.mark.thorough
 def test_the_table_of_llama_index_has_the_numbers_of_the_core(run: Callable[[str], str]) -> None:
     pytest.importorskip("llama_index.core")
     printed = run("llama_index_evaluation")
@@ -106,6 +108,7 @@ def test_questions_are_made_without_a_model_and_say_so(run: Callable[[str], str]
     assert all(float(recall) > 0.2 for recall in recalls)
 
 
+@pytest.mark.thorough
 def test_a_bad_judge_is_named_and_the_estimate_holds_what_people_say_of_all(run: Callable[[str], str]) -> None:
     printed = run("grade_with_a_model")
     assert "do not use shared words's grades alone" in printed
@@ -139,6 +142,7 @@ def test_mlflow_holds_the_numbers_of_the_core_and_the_comparison(
     assert "\ncomparison/report.html\n" in printed
 
 
+@pytest.mark.thorough
 def test_pydantic_evals_reports_the_numbers_of_the_core(run: Callable[[str], str]) -> None:
     pytest.importorskip("pydantic_evals")
     printed = run("pydantic_evals_evaluation")
@@ -148,6 +152,7 @@ def test_pydantic_evals_reports_the_numbers_of_the_core(run: Callable[[str], str
     assert "\ndense is better than BM25 in " in printed
 
 
+@pytest.mark.thorough
 def test_the_pipelines_of_haystack_are_ranked(run: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("haystack")
     some_questions = dict(

@@ -54,6 +54,7 @@ def test_a_zip_archive_with_one_file_is_read_as_that_file(tmp_path: Path) -> Non
     assert rm.read_queries(texts) == {"q1": "why?"}
 
 
+@pytest.mark.thorough
 def test_a_large_zip_archive_is_read_from_a_pipe_and_streamed(tmp_path: Path) -> None:
     ranking = {f"d{number}": 5000.0 - number for number in range(5000)}
     run = {f"q{query}": ranking for query in range(40)}

@@ -94,6 +94,7 @@ def test_an_open_file_is_read_from_where_it_stands_and_stays_open(tmp_path: Path
     assert rm.read_queries(io.BytesIO(b"q1\twhat?\n")) == {"q1": "what?"}
 
 
+@pytest.mark.thorough
 def test_the_command_line_reads_pipes_of_any_size_and_standard_input(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +153,7 @@ def test_a_bomb_ends_early(tmp_path: Path, kind: str, byte: bytes) -> None:
     assert "compressed too well" in message or "binary" in message or "bytes" in message
 
 
+@pytest.mark.thorough
 def test_limits_are_options(tmp_path: Path) -> None:
     (tmp_path / "long.run").write_text(f"q Q0 {'d' * 5000} 1 2.5 t\n")
     with pytest.raises(ValueError, match=r"long.run, line 1: the line has more than 1,000 bytes"):

@@ -109,6 +109,7 @@ def rank_with_haystack(seed: int, length: int) -> list[str]:
     return first
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", [rank_with_langchain, rank_with_llama_index, rank_with_haystack])
 def test_ten_models_freed_and_made_anew_give_the_orders_of_their_own_vectors(
     order: Callable[[int, int], list[str]],

@@ -82,6 +82,7 @@ def test_haystack() -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one process", "xdist"])
 def test_pytest(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, options: list[str]) -> None:
     builds = pytest.importorskip("retrieval_builds").Builds(pytester, monkeypatch)

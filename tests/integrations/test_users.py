@@ -21,6 +21,7 @@ def test_it_runs(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert capsys.readouterr().out
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not find_spec("basedpyright"), reason="basedpyright is not installed")
 def test_it_is_typed_for_pyright_too(tmp_path: Path) -> None:
     refused = tmp_path / "refused.py"

@@ -231,6 +231,7 @@ class TestAgainstSetsOfCharacters:
         )
         assert repr(flat_means) == repr(grouped_means)
 
+    @pytest.mark.thorough
     @given(situation=situations())
     def test_every_bounded_metric_stays_in_bounds(
         self, situation: tuple[dict[str, str], naive.Truth, list[Chunk]]

@@ -89,6 +89,7 @@ def test_a_phone_shows_every_letter_large_enough() -> None:
     assert min(float(text.get_fontsize()) for text in words_of(figure)) * PIXELS_OF_A_PHONE / 72 >= 11
 
 
+@pytest.mark.thorough
 def test_a_figure_is_stacked_where_a_notebook_is_narrow_and_keeps_what_was_changed() -> None:
     figure = comparison(3, 120).plot()
     figure.axes[0].set_title("mine", loc="left")

@@ -145,6 +145,7 @@ def test_leaders_of_more_candidates_than_are_compared_at_once(
     assert ways == ["a few leaders"] * 2
 
 
+@pytest.mark.thorough
 def test_mmr_itself_selects_what_the_formula_says() -> None:
     for situation in situations(1000, seed=2):
         picks, scores = situation.expected()
@@ -344,6 +345,7 @@ def hard_situations(seed: int, number: int) -> Any:
         yield query, vectors, int(rng.integers(1, n + 4)), LAMBDAS[case % len(LAMBDAS)]
 
 
+@pytest.mark.thorough
 def test_it_selects_what_a_double_loop_selects() -> None:
     for query, vectors, k, lambda_mult in hard_situations(1, 1000):
         expected = double_loop(query, vectors, k, lambda_mult)

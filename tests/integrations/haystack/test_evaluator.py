@@ -74,6 +74,7 @@ def test_the_rules_of_haystack_give_its_own_numbers(metric: str) -> None:
 GRADES = [-1.0, 0.0, 0.5, 1.0, 2.0]
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 @pytest.mark.parametrize("metric", SIBLINGS)
 def test_the_rules_of_haystack_give_its_own_numbers_for_grades_of_0_too(metric: str) -> None:

@@ -123,11 +123,13 @@ def score_of(host_metric: Any) -> tuple[str, float]:
     return host_metric.metric_name, host_metric.compute(expected_ids=["a"], retrieved_ids=["x", "a"]).score
 
 
+@pytest.mark.thorough
 def test_metrics_travel_into_spawned_processes() -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.map(score_of, ranking_metrics(["mrr@5", "mrr@1"])) == [("mrr@5", 0.5), ("mrr@1", 0.0)]
 
 
+@pytest.mark.thorough
 def test_a_fresh_process_that_imported_nothing_unpickles_them() -> None:
     code = (
         "import pickle, sys; made = pickle.loads(bytes.fromhex(sys.argv[1]));"

@@ -37,6 +37,7 @@ def evaluator(names: list[str]) -> StockRetrieverEvaluator:
     return stock_evaluator
 
 
+@pytest.mark.thorough
 def test_importing_registers_nothing() -> None:
     code = (
         "from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY as r; before = dict(r);"

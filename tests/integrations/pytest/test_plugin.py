@@ -105,6 +105,7 @@ def test_classes_of_unittest_take_the_fixture_as_pytest_gives_it(builds: Builds)
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
+@pytest.mark.thorough
 def test_every_round_of_repeat_has_the_same_baseline(builds: Builds) -> None:
     builds.write(PARAMETRISED)
     builds.run_alone("pytest_repeat", "--retrieval-update").assert_outcomes(passed=4)
@@ -128,6 +129,7 @@ def test_a_test_that_is_run_again_is_reported_and_remembered_once(builds: Builds
     assert len(rm.History(builds.path / "remembered" / "test_search" / "test_words.jsonl").entries()) == 1
 
 
+@pytest.mark.thorough
 def test_the_order_of_tests_changes_nothing(builds: Builds) -> None:
     builds.write(PARAMETRISED)
     builds.run_alone("pytest_randomly", "--randomly-seed=1", "--retrieval-update").assert_outcomes(passed=4)

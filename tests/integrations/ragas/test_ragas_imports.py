@@ -37,6 +37,7 @@ def test_a_missing_ragas_is_named_with_the_command() -> None:
     )
 
 
+@pytest.mark.thorough
 def test_what_a_newer_langchain_community_does_to_ragas_is_named_with_the_cure() -> None:
     last_line = run(
         "import ragas_retrieval_metrics as m; m.to_evaluation", blocked="langchain_community.chat_models.vertexai"
