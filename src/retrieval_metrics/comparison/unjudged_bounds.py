@@ -69,7 +69,9 @@ def bound_unjudged(
         grades = tuple(sorted(grade for grade in known_grades if grade >= 0 or not ignores_forbidden))
         partly_judged_queries = find_partly_judged_queries(scores, depth, n_unretrieved_by_query)
         max_completions = MAX_COMPLETIONS // len(distinct_depths)
-        completions = _complete(scores, metrics_of_depth, partly_judged_queries, grades, max_completions)
+        completions = _complete(
+            scores, metrics_of_depth, partly_judged_queries, grades, max_completions, qrels.document_kind
+        )
         completions_by_metric |= {str(metric): completions for metric in metrics_of_depth}
     pair_bounds = [completions_by_metric[difference.metric].bound_difference(difference) for difference in differences]
     keys = [(difference.metric, *difference.pair) for difference in differences]
@@ -227,13 +229,15 @@ def _complete(
     partly_judged_queries: Sequence[PartlyJudgedQuery],
     grades: tuple[float, ...],
     max_completions: int,
+    document_kind: type | None,
 ) -> _CompletionValues:
     """Score every completion of the queries with the fewest, up to a number of completions; skip the others."""
     by_completions = sorted(partly_judged_queries, key=lambda query: _count_completions(query, grades))
     tried = _select_tried(by_completions, grades, max_completions)
     skipped = by_completions[len(tried) :]
     completions_by_query = [
-        QueryCompletions(partly_judged, _list_completions(partly_judged, grades)) for partly_judged in tried
+        QueryCompletions(partly_judged, _list_completions(partly_judged, grades, document_kind))
+        for partly_judged in tried
     ]
     counts = [len(query_completions.completions) for query_completions in completions_by_query]
     has_standard_rules = all(system_scores.rules == STANDARD for system_scores in scores.values())
@@ -275,12 +279,14 @@ def _count_completions(partly_judged: PartlyJudgedQuery, grades: tuple[float, ..
     return int(len(grades) ** n_documents * n_unretrieved_completions)
 
 
-def _list_completions(partly_judged: PartlyJudgedQuery, grades: tuple[float, ...]) -> list[dict[Any, float]]:
+def _list_completions(
+    partly_judged: PartlyJudgedQuery, grades: tuple[float, ...], document_kind: type | None
+) -> list[dict[Any, float]]:
     """Return every way to grade what is unknown.
 
     The documents that nobody retrieved all have the same grade: other combinations give no value beyond these bounds.
     """
-    unretrieved = _list_unretrieved_completions(partly_judged, grades)
+    unretrieved = _list_unretrieved_completions(partly_judged, grades, document_kind)
     completions = []
     for chosen_grades in product(grades, repeat=len(partly_judged.documents)):
         retrieved = dict(zip(partly_judged.documents, chosen_grades, strict=True))
@@ -289,14 +295,14 @@ def _list_completions(partly_judged: PartlyJudgedQuery, grades: tuple[float, ...
 
 
 def _list_unretrieved_completions(
-    partly_judged: PartlyJudgedQuery, grades: tuple[float, ...]
+    partly_judged: PartlyJudgedQuery, grades: tuple[float, ...], document_kind: type | None
 ) -> list[dict[Any, float]]:
     """Return the judgments of the relevant documents that nobody retrieved, under ids that no document has."""
     n_unretrieved = partly_judged.unretrieved_relevant
-    known_ids = [*partly_judged.graded, *partly_judged.documents]
     new_ids: list[Any] = [f"\0{number}" for number in range(n_unretrieved)]
-    if isinstance(known_ids[0], int):
-        smallest_id = min(known_ids)
+    if document_kind is int:
+        known_ids: list[Any] = [*partly_judged.graded, *partly_judged.documents]
+        smallest_id = min(known_ids, default=0)
         new_ids = [smallest_id - 1 - number for number in range(n_unretrieved)]
     completions: list[dict[Any, float]] = [{}]
     for n_relevant in range(1, n_unretrieved + 1):
