@@ -321,7 +321,7 @@ class RetrieverEvaluator(EvaluationSetup):
             judges_ids = not self._chooses_ids and (self.match if match is None else match) == "id"
             if judges_ids and was_rebuilt(content, run):
                 warn_about_rebuilt_index()
-                final_scorer = self._make_scorer(match_by_text(content), mode, match, clusters)
+                final_scorer = self._make_scorer(match_by_text(content), mode, match, clusters, exclude)
             return final_scorer.score_dataset(run, raise_on_error=raise_on_error)
 
         return PreparedRetrieval(functions, retrieve_arguments, make_result)
