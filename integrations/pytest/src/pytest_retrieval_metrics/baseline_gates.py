@@ -257,12 +257,14 @@ class MetricLosses:
 
 def _find_losses(comparison: Comparison, queries: Collection[QueryId]) -> Iterator[MetricLosses]:
     """Yield the metrics in which some of these queries lost, exactly."""
+    selected = set(queries)
     for difference in comparison.differences:
-        values = comparison.evaluations[NOW].per_query[difference.metric]
+        values_before = comparison.evaluations[BASELINE].per_query[difference.metric]
+        values_now = comparison.evaluations[NOW].per_query[difference.metric]
         losses = []
         for query, change in worse_queries(difference):
-            if abs(change) > ROUNDING and query in queries:
-                losses.append(QueryLoss(query, values[query] - change, values[query]))
+            if abs(change) > ROUNDING and query in selected:
+                losses.append(QueryLoss(query, values_before[query], values_now[query]))
         if losses:
             yield MetricLosses(difference.metric, difference.n, losses)
 
