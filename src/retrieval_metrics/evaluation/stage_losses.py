@@ -64,11 +64,10 @@ def judge_stages(scores: Scores) -> list[JudgedStage]:
     They are cached in the scores.
     """
     cache = scores.cache
-    if "stages" not in cache:
+    if cache.stages is None:
         has_one_run = scores.origin is not None and scores.origin.rounds == 1
-        cache["stages"] = list(_judge_stages(scores)) if has_one_run else []
-    stages: list[JudgedStage] = cache["stages"]
-    return stages
+        cache.stages = list(_judge_stages(scores)) if has_one_run else []
+    return cache.stages
 
 
 def _judge_stages(scores: Scores) -> Iterator[JudgedStage]:
@@ -104,14 +103,13 @@ def find_stage_sources(scores: Scores, sources: Collection[str] | None = None) -
     if sources is not None:
         return find_sources(stage_runs, declare_sources(stage_runs, sources), ())
     cache = scores.cache
-    if "sources" not in cache:
+    if cache.stage_sources is None:
         stage_sources = StageSources((), is_assumed=False)
         if stages:
             run = stages[-1].run
             stage_sources = find_sources(stage_runs, run.takes_documents, run.errors)
-        cache["sources"] = stage_sources
-    cached_sources: StageSources = cache["sources"]
-    return cached_sources
+        cache.stage_sources = stage_sources
+    return cache.stage_sources
 
 
 class StageLosses:
