@@ -134,7 +134,7 @@ class Explainer:
         if not judge_stages(self.scores):
             return None
         # The losses of the last outcomes are kept, because they are asked for again with the same outcomes.
-        if self._losses is None or not self._losses.are_of(outcomes):
+        if self._losses is None or not self._losses.is_for(outcomes):
             self._losses = StageLosses(self.scores, outcomes, self.target, find_stage_sources(self.scores))
         return self._losses
 
