@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from retrieval_metrics import RetrievedRun
     from retrieval_metrics.types import ClustersBy, Exclude, Judgments, MatchBy
 
-ResultT = TypeVar("ResultT")
+EvaluatedT = TypeVar("EvaluatedT")
 
 
 class EvaluationSetup(StockRetrieverEvaluator):
@@ -196,12 +196,12 @@ class EvaluatorRetrieveArguments(NodeRetrieveArguments):
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedRetrieval(Generic[ResultT]):
+class PreparedRetrieval(Generic[EvaluatedT]):
     """The functions that ask the retriever, the arguments of `rm.retrieve`, and what makes a result of the run."""
 
     functions: RetrieverFunctions
     retrieve_arguments: EvaluatorRetrieveArguments
-    make_result: Callable[[RetrievedRun], ResultT]
+    make_result: Callable[[RetrievedRun], EvaluatedT]
 
 
 class RetrieverEvaluator(EvaluationSetup):
