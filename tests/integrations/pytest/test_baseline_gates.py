@@ -153,10 +153,15 @@ def test_a_loss_has_the_values_of_both_builds_to_the_last_bit(monkeypatch: pytes
     qrels = {f"q{rank}": ["d"] for rank in range(1, 60)}
     before = rm.evaluate(qrels, {f"q{rank}": [*range_of_ids(rank), "d"] for rank in range(1, 60)}, "mrr")
     now = rm.evaluate(qrels, {f"q{rank}": [*range_of_ids(5 * rank + 3), "d"] for rank in range(1, 60)}, "mrr")
-    found: list[MetricLosses] = []
-    monkeypatch.setattr(baseline_gates, "format_deterministic_losses", lambda losses: found.append(losses) or "")
+    losses_by_metric: dict[str, MetricLosses] = {}
+
+    def keep_losses(losses: MetricLosses) -> str:
+        losses_by_metric[losses.metric] = losses
+        return ""
+
+    monkeypatch.setattr(baseline_gates, "format_deterministic_losses", keep_losses)
     deterministic_gate(compare_with_baseline(now, before, 0.05))
-    (losses,) = found
+    losses = losses_by_metric["mrr"]
     assert {loss.query: (loss.before, loss.now) for loss in losses.queries} == {
         query: (before.per_query["mrr"][query], now.per_query["mrr"][query]) for query in qrels
     }
