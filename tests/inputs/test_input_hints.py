@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.inputs.input_hints import QUESTION_KEYS
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, lambda columns: pl.DataFrame(columns).to_arrow()])
@@ -38,6 +39,14 @@ def test_a_table_is_read_first(kind: Any) -> None:
 def test_what_to_do_with_something_else_is_said(argument: Any, hint: str) -> None:
     with pytest.raises(TypeError, match=hint):
         rm.evaluate(argument, {"q1": ["d7"]})
+
+
+@pytest.mark.parametrize("key", QUESTION_KEYS)
+def test_rows_that_are_called_questions_are_read_as_questions(key: str) -> None:
+    rows = [{key: "how?", "relevant": ["d1"]}]
+    with pytest.raises(TypeError, match="; they are questions = EvaluationSet"):
+        rm.evaluate(rows, {"how?": ["d1"]})  # type: ignore[arg-type]
+    assert rm.EvaluationSet.from_dataset(rows).queries == {"how?": "how?"}
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 QUERY_ID_COLUMNS = ("query_id", "query-id", "qid", "q_id", "topic_id")
 QUERY_COLUMNS = ("query", *QUERY_ID_COLUMNS, "topic")
-# Names of the text of a question, in rows that each hold one.
-QUESTION_COLUMNS = ("query", "question", "user_input", "text")
 DOCUMENT_COLUMNS = (
     *("document", "document_id", "doc", "doc_id", "docid", "docno", "corpus-id", "corpus_id"),
     *("pid", "passage_id", "chunk_id"),

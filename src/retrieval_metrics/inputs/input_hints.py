@@ -7,9 +7,9 @@ from numbers import Real
 from os import PathLike
 from typing import Any, Literal
 
-from retrieval_metrics.inputs.column_detection import QUESTION_COLUMNS
-
 RETRIEVING_METHODS = ("invoke", "retrieve", "run")
+# The keys under which `EvaluationSet.from_dataset` looks for the text of a question.
+QUESTION_KEYS = ("query", "question", "user_input", "text")
 
 
 def refuse_frame(argument: Any, role: str, reader: str) -> None:
@@ -53,7 +53,7 @@ def _is_question(row: Any) -> bool:
     """Return whether a row is a pair of a query text and its judgments, or has a question under a key."""
     if isinstance(row, Mapping):
         is_langsmith_example = "inputs" in row and "outputs" in row
-        return is_langsmith_example or any(key in row for key in QUESTION_COLUMNS)
+        return is_langsmith_example or any(key in row for key in QUESTION_KEYS)
     if not isinstance(row, (list, tuple)) or len(row) <= 1:
         return False
     return isinstance(row[0], str) and not isinstance(row[1], (str, Real))

@@ -14,7 +14,6 @@ from retrieval_metrics.inputs.column_detection import (
     IGNORED_COLUMNS,
     QUERY_COLUMNS,
     QUERY_ID_COLUMNS,
-    QUESTION_COLUMNS,
     RELEVANT_COLUMNS,
 )
 from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY, drop_missing, find_rows, translate_row
@@ -49,12 +48,13 @@ if TYPE_CHECKING:
 # Names of an id whose row has no other id. Beside the id of a query, such a name can be the number of a row.
 PLAIN_ID_KEYS = ("id", "_id")
 ID_KEYS = (*QUERY_ID_COLUMNS, *PLAIN_ID_KEYS)
+QUERY_KEYS = ("query", "question", "user_input", "text")
 ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
 CONVERSATION_KEY = "conversation"
 # The columns of a table that are no labels.
 KNOWN_COLUMNS = frozenset(
     [
-        *(*ID_KEYS, *QUESTION_COLUMNS, *QUERY_COLUMNS, *RELEVANT_COLUMNS, *ANSWER_KEYS, *PROVENANCE_FIELDS),
+        *(*ID_KEYS, *QUERY_KEYS, *QUERY_COLUMNS, *RELEVANT_COLUMNS, *ANSWER_KEYS, *PROVENANCE_FIELDS),
         *(*DOCUMENT_COLUMNS, *GRADE_COLUMNS, *IGNORED_COLUMNS),
         *(CONVERSATION_KEY, FORBIDDEN_COLUMN, REFERENCE_TEXTS_KEY),
     ]
@@ -149,12 +149,12 @@ def _is_empty_cell(value: Any) -> bool:
 
 def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
     """Return the rows of a mapping that is a row itself, or maps ids to rows; None if it maps texts to judgments."""
-    if any(isinstance(dataset.get(key), str) for key in QUESTION_COLUMNS):
+    if any(isinstance(dataset.get(key), str) for key in QUERY_KEYS):
         return [dataset]
     values = list(dataset.values())
     if not values or not all(isinstance(value, Mapping) for value in values):
         return None
-    if not all(any(isinstance(value.get(key), str) for key in QUESTION_COLUMNS) for value in values):
+    if not all(any(isinstance(value.get(key), str) for key in QUERY_KEYS) for value in values):
         return None
     return [{"id": query, **row} for query, row in dataset.items()]
 
@@ -169,7 +169,7 @@ def _read_rows(
     questions_class: type[QuestionsT], rows: Iterable[Any], separator: str | None, *, with_labels: bool = False
 ) -> QuestionsT:
     translated_rows = read_cells(list(map(translate_row, rows)), separator)
-    gathered_rows = gather_judgment_rows(translated_rows, _find_id_of_row, QUESTION_COLUMNS)
+    gathered_rows = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS)
     queries: dict[QueryId, str] = {}
     qrels: dict[QueryId, Judgments] = {}
     provenance_by_query: dict[QueryId, Provenance] = {}
@@ -239,7 +239,7 @@ class _QuestionRow:
 
 def _read_row(row: Any, number: int) -> _QuestionRow:
     if isinstance(row, Mapping):
-        text = _require_value(row, QUESTION_COLUMNS, number, "query")
+        text = _require_value(row, QUERY_KEYS, number, "query")
         relevant = _require_value(row, RELEVANT_COLUMNS, number, "relevant")
         if isinstance(relevant, list):  # from JSON, it can hold objects for quotes, texts and spans
             relevant = decode_judgments(relevant, f"row {number}")
@@ -254,7 +254,7 @@ def _read_row(row: Any, number: int) -> _QuestionRow:
 
 
 def _find_id_of_row(row: Mapping[str, Any], number: int) -> QueryId:
-    return _find_id(row, _require_value(row, QUESTION_COLUMNS, number, "query"))
+    return _find_id(row, _require_value(row, QUERY_KEYS, number, "query"))
 
 
 def _find_id(row: Mapping[str, Any], text: str) -> QueryId:
