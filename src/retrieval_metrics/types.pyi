@@ -52,7 +52,7 @@ from retrieval_metrics.inputs.retrieved_run import MergedRanking as MergedRankin
 from retrieval_metrics.metrics.base.definition import ParameterValue as ParameterValue
 from retrieval_metrics.retrieval.judgeable import Judgeable as Judgeable
 from retrieval_metrics.retrieval.selection import Selection as Selection
-from retrieval_metrics.statistics.means import Interval as Interval
+from retrieval_metrics.statistics.mean_intervals import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
 
 if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)

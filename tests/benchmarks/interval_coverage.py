@@ -56,7 +56,7 @@ from retrieval_metrics.statistics import (
     sign_flip_test,
     within_margins,
 )
-from retrieval_metrics.statistics.means import beta_interval
+from retrieval_metrics.statistics.mean_intervals import beta_interval
 from retrieval_metrics.statistics.power import min_units_for_power
 
 Values = NDArray[np.float64]

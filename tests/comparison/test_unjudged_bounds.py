@@ -138,6 +138,16 @@ def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
     quietly(numbered, runs, "recall@1", unjudged="bounds", unretrieved_relevant=2)
 
 
+@pytest.mark.parametrize("document", ["d1", 1])
+def test_a_query_that_nothing_is_known_of_can_have_unretrieved_relevant_documents(document: str | int) -> None:
+    runs = {"full": {"q1": [document], "q2": []}, "empty": {"q1": [], "q2": []}}
+    judged: dict[str, list[str | int]] = {"q1": [document], "q2": []}
+    bounds = quietly(judged, runs, "recall@5", unjudged="bounds", unretrieved_relevant={"q2": 1}).unjudged
+    assert bounds is not None
+    assert bounds.queries == {"recall@5": 1}
+    assert bounds.differences["recall@5", "empty", "full"] == (-1, -1)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

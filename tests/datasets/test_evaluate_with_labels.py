@@ -172,7 +172,7 @@ class TestClaims:
     def test_a_model_in_place_of_people_is_named(self) -> None:
         assert self.estimate(self.label_sample()).notes == ()
         (note,) = self.estimate(self.label_sample(kind="model")).notes
-        assert note.startswith("Ada graded as a model, not as a person")
+        assert note.startswith("Ada: grades of models, passed as human ones")
         assert self.estimate(self.model, self.label_sample()).notes[0].startswith("m graded as a model")
 
     def test_grades_of_another_scale_are_refused(self) -> None:

@@ -39,7 +39,7 @@ def rename_some(change: Callable[[str], str]) -> Any:
 def test_they_are_found_and_not_called_worse(kind: Any, change: Callable[[str], str], shape: Any) -> None:
     run = rename_some(change)
     if kind == "blanks" and shape is in_columns:
-        with pytest.raises(ValueError, match="begins or ends with a blank"):
+        with pytest.raises(ValueError, match="begins or ends with whitespace"):
             shape(run)
         return
     near_queries = find_near_queries(find_origin(QRELS, shape(run)))

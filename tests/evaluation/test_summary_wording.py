@@ -14,7 +14,7 @@ from retrieval_metrics.evaluation.summary import ClusterSummary, MetricSummary
 from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.metrics.base.rules import as_rules
-from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.mean_intervals import Interval
 from retrieval_metrics.types import Counts, QueryScore
 
 NO_ISSUES = Counts(

@@ -13,7 +13,7 @@ from retrieval_metrics.comparison.difference import Difference
 from retrieval_metrics.files.record_classes import RECORDS
 from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.mean_intervals import Interval
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.inputs.question_columns import QUERY_KEYS
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, lambda columns: pl.DataFrame(columns).to_arrow()])
@@ -27,6 +28,9 @@ def test_a_table_is_read_first(kind: Any) -> None:
         (SimpleNamespace(to_dict=dict), r"; pass qrels.to_dict\(\)"),
         (len, r"; ask it first: evaluate\(questions, retrieve\(retriever, questions\)\)"),
         ([("how?", ["d1"])], "; they are questions = EvaluationSet"),
+        ([{"question": "how?", "relevant": ["d1"]}], "; they are questions = EvaluationSet"),
+        ([{"d1": 2}], r"; number the queries: evaluate\(dict\(enumerate\(qrels\)\)"),
+        ([{"document": "d1"}], "got list$"),
         ([["d1"], ["d2"]], r"; number the queries: evaluate\(dict\(enumerate\(qrels\)\)"),
         ([SimpleNamespace(query_id="q", doc_id="d")], r"; pass Qrels.from_frame\(pandas.DataFrame\(qrels\)\)"),
         (3, "got int$"),
@@ -35,3 +39,28 @@ def test_a_table_is_read_first(kind: Any) -> None:
 def test_what_to_do_with_something_else_is_said(argument: Any, hint: str) -> None:
     with pytest.raises(TypeError, match=hint):
         rm.evaluate(argument, {"q1": ["d7"]})
+
+
+@pytest.mark.parametrize("key", QUERY_KEYS)
+def test_rows_that_are_called_questions_are_read_as_questions(key: str) -> None:
+    rows = [{key: "how?", "relevant": ["d1"]}]
+    with pytest.raises(TypeError, match="; they are questions = EvaluationSet"):
+        rm.evaluate(rows, {"how?": ["d1"]})  # type: ignore[arg-type]
+    assert rm.EvaluationSet.from_dataset(rows).queries == {"how?": "how?"}
+
+
+@pytest.mark.parametrize(
+    ("argument", "hint"),
+    [
+        ("run.json", r"; a file is read with read_run\('run.json'\)"),
+        (SimpleNamespace(to_dict=dict), r"; pass run.to_dict\(\)"),
+        ([["d1"], ["d2"]], r"; number the queries: evaluate\(dict\(enumerate\(qrels\)\), dict\(enumerate\(run\)\)\)$"),
+        ([{"d1": 0.5}], r"; number the queries: evaluate\(dict\(enumerate\(qrels\)\), dict\(enumerate\(run\)\)\)$"),
+        ([("how?", ["d1"])], "; number the queries"),
+        ([{"question": "how?", "results": ["d1"]}], "got list$"),
+        ([SimpleNamespace(query_id="q", doc_id="d")], r"; pass Run.from_frame\(pandas.DataFrame\(run\)\)"),
+    ],
+)
+def test_what_to_do_with_something_else_than_a_run_is_said(argument: Any, hint: str) -> None:
+    with pytest.raises(TypeError, match=hint):
+        rm.evaluate({"q1": ["d7"]}, argument)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from retrieval_metrics.statistics import joint_sign_flips
-from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.mean_intervals import Interval
 from retrieval_metrics.statistics.out_of_bag import gain_interval_by_test, out_of_bag, out_of_bag_of_tables
 
 

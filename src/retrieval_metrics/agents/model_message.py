@@ -122,15 +122,16 @@ def find_provider_searches(objects: Iterable[dict[str, Any]]) -> list[ProviderSe
 
 def find_citations(objects: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the structured citations among the objects of a message, with the fields of their nested objects."""
-    listed: list[Any] = []
-    separate: list[Any] = []
+    inline_citations: list[Any] = []
+    citation_blocks: list[Any] = []
     for part in objects:
         for key in CITATION_KEYS:
             if isinstance(part.get(key), list):
-                listed += part[key]
+                inline_citations += part[key]
         if find_block_type(part) == "citation":
-            separate.append(part)
-    return [_with_nested_fields(citation) for citation in listed + separate if isinstance(citation, dict)]
+            citation_blocks.append(part)
+    citations = [*inline_citations, *citation_blocks]
+    return [_with_nested_fields(citation) for citation in citations if isinstance(citation, dict)]
 
 
 def _with_nested_fields(citation: dict[str, Any]) -> dict[str, Any]:

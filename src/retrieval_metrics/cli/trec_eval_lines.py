@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from math import exp
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from retrieval_metrics.pytrec_eval import METRIC_BY_MEASURE, measure_keys, suppo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from retrieval_metrics._internal.plain_types import IntArray
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 # Measures without values of single queries.
@@ -50,12 +51,12 @@ class TrecEvalLine(NamedTuple):
     Attributes:
         name: Its name in trec_eval.
         per_query: The value of each query, in the order of the lines; None if only the summary is printed.
-        summary: The value for all queries; an empty text if only single queries are printed.
+        summary: The value for all queries; None if only single queries are printed.
     """
 
     name: str
-    per_query: Sequence[Any] | None
-    summary: float | str
+    per_query: Sequence[float | str] | None
+    summary: float | str | None
 
 
 def is_trec_eval_only(name: str) -> bool:
@@ -159,7 +160,7 @@ def format_trec_eval(
     in_run = np.array([is_condensed or scores.queries[row] in origin.run for row in order])
     lines: list[TrecEvalLine] = []
     for measure in measures:
-        lines += _measure_lines(scores, values, measure, order, in_run)
+        lines += _measure_lines(scores, values, measure, run_name, order, in_run)
     rows: list[str] = []
     if per_query:
         for position, row in enumerate(order):
@@ -167,13 +168,12 @@ def format_trec_eval(
             rows += [_format_row(line.name, query, line.per_query[position]) for line in lines if line.per_query]
     if summary:
         for line in lines:
-            value = run_name if line.name == "runid" else line.summary
-            if value != "":
-                rows.append(_format_row(line.name, "all", value))
+            if line.summary is not None:
+                rows.append(_format_row(line.name, "all", line.summary))
     return "\n".join(rows)
 
 
-def _format_row(name: str, query: str, value: Any) -> str:
+def _format_row(name: str, query: str, value: float | str) -> str:
     if isinstance(value, str):
         text = value
     elif name.startswith("num_"):
@@ -187,6 +187,7 @@ def _measure_lines(
     scores: rm.types.Scores,
     values: Version10Values,
     measure: rm.Metric | str,
+    run_name: str,
     order: list[int],
     in_run: rm.types.BoolArray,
 ) -> Iterator[TrecEvalLine]:
@@ -196,23 +197,44 @@ def _measure_lines(
         column = np.nan_to_num(scores.column(measure))[order]
         yield TrecEvalLine(trec_name(measure), column.tolist(), _mean(column))
     elif measure == "runid":
-        yield TrecEvalLine(measure, None, "")
+        yield TrecEvalLine(measure, None, run_name or None)
     elif measure == "relstring":
         grades = _first_grades(values.judged_with_pooled)
-        yield TrecEvalLine(measure, [grades[position] for position in positions.tolist()], "")
+        yield TrecEvalLine(measure, [grades[position] for position in positions.tolist()], None)
     else:
-        for key, whole_column in values.columns(read_measures({measure})).items():
-            column = whole_column[positions]
-            column = np.where(in_run, column, np.nan_to_num(column))  # 0/0 is 0 for a query that is not in the run
-            mean = float(column.sum()) if key.startswith("num_") else _mean(column)
-            if (
-                key == "num_rel" and scores.rules.missing == "zero"
-            ):  # with -c, counted in the judgments and independent of -l
-                mean = float((values.judged.qrels.document_grade > 0).sum())
-            if key.startswith("gm_"):
-                mean = exp(mean)
-            name = measure.replace(".", "_", 1) if key == "set_F" else key  # keep the weight as it was typed
-            yield TrecEvalLine(name, None if measure in SUMMARY_ONLY else column.tolist(), mean)
+        yield from _column_lines(scores, values, measure, positions, in_run)
+
+
+def _column_lines(
+    scores: rm.types.Scores,
+    values: Version10Values,
+    measure: str,
+    positions: IntArray,
+    in_run: rm.types.BoolArray,
+) -> Iterator[TrecEvalLine]:
+    """Yield the lines of a measure that only trec_eval has."""
+    for key, whole_column in values.columns(read_measures({measure})).items():
+        column = whole_column[positions]
+        # 0/0 is 0 for a query that is not in the run.
+        column = np.where(in_run, column, np.nan_to_num(column))
+        name = key
+        # The weight stays as it was typed.
+        if key == "set_F":
+            name = measure.replace(".", "_", 1)
+        per_query = None if measure in SUMMARY_ONLY else column.tolist()
+        yield TrecEvalLine(name, per_query, _summarize_column(key, column, scores, values))
+
+
+def _summarize_column(key: str, column: rm.types.FloatArray, scores: rm.types.Scores, values: Version10Values) -> float:
+    """Return the value of a measure for all queries: a sum, a geometric mean or a mean, as its name says."""
+    # With -c, the relevant documents are counted in the judgments, whatever -l says.
+    if key == "num_rel" and scores.rules.missing == "zero":
+        return float((values.judged.qrels.document_grade > 0).sum())
+    if key.startswith("num_"):
+        return float(column.sum())
+    if key.startswith("gm_"):
+        return exp(_mean(column))
+    return _mean(column)
 
 
 def _first_grades(judged: JudgedRun) -> list[str]:
@@ -239,9 +261,17 @@ def _grade_character(grade: float) -> str:
     return f"{grade:.0f}"
 
 
-def with_relevance_level(metric: Any, level: int) -> Any:
+@overload
+def with_relevance_level(metric: rm.Metric, level: int) -> rm.Metric: ...
+
+
+@overload
+def with_relevance_level(metric: str, level: int) -> str: ...
+
+
+def with_relevance_level(metric: rm.Metric | str, level: int) -> rm.Metric | str:
     """Return a metric with a relevance level, if it can have one and does not set its own."""
-    if level == 1 or not isinstance(metric, rm.Metric) or "rel" in dict(metric.parameters):
+    if level == 1 or isinstance(metric, str) or "rel" in dict(metric.parameters):
         return metric
     try:
         return rm.Metric(metric.name, metric.k, **dict(metric.parameters), rel=level)

@@ -14,8 +14,8 @@ def common_ground_notes(ground: CommonGround) -> list[str]:
     """Return what differs between the compared evaluations, besides their rankings."""
     notes = list(map(format_query_mismatch, ground.query_mismatches))
     if notes:
-        queries = "query" if ground.n_queries == 1 else "queries"
-        notes.append(f"Compared on the {ground.n_queries:,} {queries} unchanged in all evaluations.")
+        queries = numbers.format_query_count(ground.n_queries)
+        notes.append(f"Compared on the {queries} unchanged in all evaluations.")
     notes += map(format_metric_mismatch, ground.metric_mismatches)
     return notes
 

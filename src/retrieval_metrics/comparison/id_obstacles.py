@@ -48,7 +48,7 @@ def mark_id_obstacles(differences: Differences, scores: Mapping[str, Scores], me
 
 
 def find_unmeasured(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacle]:
-    """Return the systems of which nothing meets a judgment though that says nothing about their quality.
+    """Return the systems that cannot be measured: no document of theirs is judged, for a reason other than quality.
 
     The ids of such a system are foreign: none is judged for any query, and no system that meets judgments retrieved
     one. Or spans are judged, and the position of its items is unknown. A system that retrieves known documents and

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.evaluation.evaluation import Evaluation
-    from retrieval_metrics.statistics.means import Interval
+    from retrieval_metrics.statistics.mean_intervals import Interval
 
 
 # The name of the time of a query among the bounds.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -59,35 +59,80 @@ def bound_unjudged(
     n_unretrieved_by_query = _read_unretrieved_relevant(unretrieved_relevant, first_scores.queries)
     qrels = first_scores.require_origin(PURPOSE).judged.qrels
     known_grades = {0.0, *qrels.document_grade.tolist()}
-    depths = {metric: metric.k if isinstance(metric.k, int) else None for metric in metrics}
-    distinct_depths = dict.fromkeys(depths.values())
+    completions_by_metric = _score_completions_by_metric(scores, metrics, known_grades, n_unretrieved_by_query)
+    means = {}
+    for metric in metrics:
+        means[str(metric)] = completions_by_metric[str(metric)].bound_means(paired_values, metric)
+    bounded = _bound_differences(completions_by_metric, differences, resamples, seed)
+    return UnjudgedBounds(
+        depths={str(metric): _cutoff_depth(metric) for metric in metrics},
+        grades=tuple(sorted(grade for grade in known_grades if grade >= 0)),
+        unretrieved_relevant=max(n_unretrieved_by_query.values(), default=0),
+        means=means,
+        differences=bounded.intervals,
+        p_values=bounded.p_values,
+        queries={name: completions.n_queries for name, completions in completions_by_metric.items()},
+        outer={name: completions.n_outer(name) for name, completions in completions_by_metric.items()},
+    )
+
+
+def _cutoff_depth(metric: Metric) -> int | None:
+    """Return down to which rank documents count; None if there is no such rank."""
+    return metric.k if isinstance(metric.k, int) else None
+
+
+def _score_completions_by_metric(
+    scores: Mapping[str, Scores],
+    metrics: Sequence[Metric],
+    known_grades: set[float],
+    n_unretrieved_by_query: Mapping[QueryId, int],
+) -> dict[str, _CompletionValues]:
+    """Score every completion of the queries, by metric; metrics of one depth share their completions."""
+    qrels = next(iter(scores.values())).require_origin(PURPOSE).judged.qrels
+    metrics_by_depth: dict[int | None, list[Metric]] = {}
+    for metric in metrics:
+        metrics_by_depth.setdefault(_cutoff_depth(metric), []).append(metric)
     completions_by_metric: dict[str, _CompletionValues] = {}
-    for depth in distinct_depths:
-        metrics_of_depth = [metric for metric in metrics if depths[metric] == depth]
+    for depth, metrics_of_depth in metrics_by_depth.items():
         # A forbidden document is another case than one that is not relevant only if a metric looks for it.
         ignores_forbidden = all(metric.definition.higher_is_better for metric in metrics_of_depth)
         grades = tuple(sorted(grade for grade in known_grades if grade >= 0 or not ignores_forbidden))
         partly_judged_queries = find_partly_judged_queries(scores, depth, n_unretrieved_by_query)
-        max_completions = MAX_COMPLETIONS // len(distinct_depths)
-        completions = _complete(scores, metrics_of_depth, partly_judged_queries, grades, max_completions)
-        completions_by_metric |= {str(metric): completions for metric in metrics_of_depth}
-    pair_bounds = [completions_by_metric[difference.metric].bound_difference(difference) for difference in differences]
-    keys = [(difference.metric, *difference.pair) for difference in differences]
-    p_values_if_low = _p_values(differences, [bounds.low for bounds in pair_bounds], resamples, seed)
-    p_values_if_high = _p_values(differences, [bounds.high for bounds in pair_bounds], resamples, seed)
-    p_value_pairs = zip(p_values_if_low, p_values_if_high, strict=True)
-    return UnjudgedBounds(
-        depths={str(metric): depth for metric, depth in depths.items()},
-        grades=tuple(sorted(grade for grade in known_grades if grade >= 0)),
-        unretrieved_relevant=max(n_unretrieved_by_query.values(), default=0),
-        means={
-            str(metric): completions_by_metric[str(metric)].bound_means(paired_values, metric) for metric in metrics
-        },
-        differences={key: bounds.mean() for key, bounds in zip(keys, pair_bounds, strict=True)},
-        p_values=dict(zip(keys, p_value_pairs, strict=True)),
-        queries={name: completions.n_queries for name, completions in completions_by_metric.items()},
-        outer={name: completions.n_outer(name) for name, completions in completions_by_metric.items()},
-    )
+        max_completions = MAX_COMPLETIONS // len(metrics_by_depth)
+        completions = _score_completions_within_limit(
+            scores, metrics_of_depth, partly_judged_queries, grades, max_completions, qrels.document_kind
+        )
+        completions_by_metric |= dict.fromkeys(map(str, metrics_of_depth), completions)
+    return completions_by_metric
+
+
+class _BoundedDifferences(NamedTuple):
+    """The bounds of the mean of each difference, by metric and pair, and its p values at the two bounds."""
+
+    intervals: dict[tuple[str, str, str], Interval]
+    p_values: dict[tuple[str, str, str], tuple[float, float]]
+
+
+def _bound_differences(
+    completions_by_metric: Mapping[str, _CompletionValues],
+    differences: Sequence[Difference],
+    resamples: int,
+    seed: int,
+) -> _BoundedDifferences:
+    """Return the smallest and the largest mean of each difference, and how significant it would be there."""
+    bounds_of_differences = []
+    for difference in differences:
+        bounds_of_differences.append(completions_by_metric[difference.metric].bound_difference(difference))
+    lowest_values = [bounds.low for bounds in bounds_of_differences]
+    highest_values = [bounds.high for bounds in bounds_of_differences]
+    p_values_if_low = _test_bounded_differences(differences, lowest_values, resamples, seed)
+    p_values_if_high = _test_bounded_differences(differences, highest_values, resamples, seed)
+    bounded = _BoundedDifferences({}, {})
+    for index, difference in enumerate(differences):
+        key = (difference.metric, *difference.pair)
+        bounded.intervals[key] = bounds_of_differences[index].mean()
+        bounded.p_values[key] = (p_values_if_low[index], p_values_if_high[index])
+    return bounded
 
 
 def _require_boundable(metrics: Sequence[Metric], scores: Scores) -> None:
@@ -204,7 +249,10 @@ class _CompletionValues:
         low = judged_values.copy()
         high = judged_values.copy()
         exact_ranges = self.exact_ranges.get(metric, {})
-        if len(self.starts):  # fmin and fmax ignore NaN, the value of a completion for which the metric is undefined
+        lowest = highest = np.empty(0)
+        # Without any completion, there is nothing to reduce.
+        if len(self.starts):
+            # fmin and fmax ignore NaN, the value of a completion for which the metric is undefined.
             lowest = np.fmin.reduceat(completed_values, self.starts)
             highest = np.fmax.reduceat(completed_values, self.starts)
         outer_range = VALUE_RANGE if len(systems) == 1 else DIFFERENCE_RANGE
@@ -220,19 +268,21 @@ class _CompletionValues:
         return _QueryBounds(low, high)
 
 
-def _complete(
+def _score_completions_within_limit(
     scores: Mapping[str, Scores],
     metrics: list[Metric],
     partly_judged_queries: Sequence[PartlyJudgedQuery],
     grades: tuple[float, ...],
     max_completions: int,
+    document_kind: type | None,
 ) -> _CompletionValues:
     """Score every completion of the queries with the fewest, up to a number of completions; skip the others."""
     by_completions = sorted(partly_judged_queries, key=lambda query: _count_completions(query, grades))
     tried = _select_tried(by_completions, grades, max_completions)
     skipped = by_completions[len(tried) :]
     completions_by_query = [
-        QueryCompletions(partly_judged, _list_completions(partly_judged, grades)) for partly_judged in tried
+        QueryCompletions(partly_judged, _list_completions(partly_judged, grades, document_kind))
+        for partly_judged in tried
     ]
     counts = [len(query_completions.completions) for query_completions in completions_by_query]
     has_standard_rules = all(system_scores.rules == STANDARD for system_scores in scores.values())
@@ -274,12 +324,14 @@ def _count_completions(partly_judged: PartlyJudgedQuery, grades: tuple[float, ..
     return int(len(grades) ** n_documents * n_unretrieved_completions)
 
 
-def _list_completions(partly_judged: PartlyJudgedQuery, grades: tuple[float, ...]) -> list[dict[Any, float]]:
+def _list_completions(
+    partly_judged: PartlyJudgedQuery, grades: tuple[float, ...], document_kind: type | None
+) -> list[dict[Any, float]]:
     """Return every way to grade what is unknown.
 
     The documents that nobody retrieved all have the same grade: other combinations give no value beyond these bounds.
     """
-    unretrieved = _list_unretrieved_completions(partly_judged, grades)
+    unretrieved = _list_unretrieved_completions(partly_judged, grades, document_kind)
     completions = []
     for chosen_grades in product(grades, repeat=len(partly_judged.documents)):
         retrieved = dict(zip(partly_judged.documents, chosen_grades, strict=True))
@@ -288,14 +340,14 @@ def _list_completions(partly_judged: PartlyJudgedQuery, grades: tuple[float, ...
 
 
 def _list_unretrieved_completions(
-    partly_judged: PartlyJudgedQuery, grades: tuple[float, ...]
+    partly_judged: PartlyJudgedQuery, grades: tuple[float, ...], document_kind: type | None
 ) -> list[dict[Any, float]]:
     """Return the judgments of the relevant documents that nobody retrieved, under ids that no document has."""
     n_unretrieved = partly_judged.unretrieved_relevant
-    known_ids = [*partly_judged.graded, *partly_judged.documents]
     new_ids: list[Any] = [f"\0{number}" for number in range(n_unretrieved)]
-    if isinstance(known_ids[0], int):
-        smallest_id = min(known_ids)
+    if document_kind is int:
+        known_ids: list[Any] = [*partly_judged.graded, *partly_judged.documents]
+        smallest_id = min(known_ids, default=0)
         new_ids = [smallest_id - 1 - number for number in range(n_unretrieved)]
     completions: list[dict[Any, float]] = [{}]
     for n_relevant in range(1, n_unretrieved + 1):
@@ -303,7 +355,7 @@ def _list_unretrieved_completions(
     return completions
 
 
-def _p_values(
+def _test_bounded_differences(
     differences: Sequence[Difference], values: Sequence[FloatArray], resamples: int, seed: int
 ) -> list[float]:
     """Return the corrected p values that the differences would have with these values."""

@@ -14,7 +14,8 @@ from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.text_cutting import cut_text
 from retrieval_metrics.inputs.items import Retrieved, Span
-from retrieval_metrics.matching.text_normalisation import find_range, find_ranges, normalise
+from retrieval_metrics.matching.quote_search import find_range, find_ranges
+from retrieval_metrics.matching.text_normalisation import normalise
 from retrieval_metrics.matching.words import words
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics.files.text_folders import read_texts
 from retrieval_metrics.inputs.documents import documents_as_items
 from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.matching.text_normalisation import as_searched_text, normalise
+from retrieval_metrics.matching.quote_search import as_searched_text
+from retrieval_metrics.matching.text_normalisation import normalise
 from retrieval_metrics.matching.words import word_runs, words
 
 if TYPE_CHECKING:

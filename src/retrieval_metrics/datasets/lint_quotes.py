@@ -8,7 +8,8 @@ from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.lint_report import LintFinding, LintFix
 from retrieval_metrics.inputs.items import Quote, Span
 from retrieval_metrics.matching.matching_options import Matching
-from retrieval_metrics.matching.text_normalisation import find_range, normalise
+from retrieval_metrics.matching.quote_search import find_range
+from retrieval_metrics.matching.text_normalisation import normalise
 from retrieval_metrics.matching.words import words
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from retrieval_metrics.datasets.lint_report import LintFinding, LintFix
 from retrieval_metrics.inputs.items import Quote, Span
 from retrieval_metrics.inputs.source_text import SourceText
 from retrieval_metrics.matching.line_endings import has_same_text, repair_line_endings
-from retrieval_metrics.matching.text_normalisation import find_ranges, normalise
+from retrieval_metrics.matching.quote_search import find_ranges
+from retrieval_metrics.matching.text_normalisation import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

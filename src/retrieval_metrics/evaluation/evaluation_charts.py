@@ -25,7 +25,7 @@ from retrieval_metrics.reports.charts import (
     PointLine,
     PointLines,
 )
-from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.mean_intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -44,12 +44,12 @@ class RetrieveArguments(TypedDict):
     Attributes:
         questions: The questions with their judgments.
         match: What an id of the judgments is compared with.
-        check: Raises for the first answer what the evaluation would raise for the whole run.
+        check: Raises for the first answer what the evaluation would raise for the whole run; None checks nothing.
     """
 
     questions: Questions
     match: MatchBy
-    check: Callable[[RunMapping], object]
+    check: Callable[[RunMapping], object] | None
 
 
 class EvaluationTask:

@@ -134,7 +134,7 @@ class Explainer:
         if not judge_stages(self.scores):
             return None
         # The losses of the last outcomes are kept, because they are asked for again with the same outcomes.
-        if self._losses is None or not self._losses.are_of(outcomes):
+        if self._losses is None or not self._losses.is_for(outcomes):
             self._losses = StageLosses(self.scores, outcomes, self.target, find_stage_sources(self.scores))
         return self._losses
 
@@ -247,10 +247,9 @@ class Explainer:
 def retrieved_texts(scores: Scores) -> Mapping[Any, str]:
     """Return the text of each id in the run, if the run has texts; cached, because it takes a pass over the run."""
     cache = scores.cache
-    if "texts" not in cache:
-        cache["texts"] = scores.rankings("explained").texts()
-    texts: Mapping[Any, str] = cache["texts"]
-    return texts
+    if cache.texts is None:
+        cache.texts = scores.rankings("explained").texts()
+    return cache.texts
 
 
 def find_metric_name(scores: Scores, metric: str | Metric) -> str:

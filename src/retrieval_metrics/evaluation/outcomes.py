@@ -208,10 +208,17 @@ class Outcomes:
         """How many of the needed documents, or groups, of each query were found, shape (queries,)."""
         return np.bincount(self.group_query[self.satisfied], minlength=len(self.positions))
 
+    @property
+    def is_failure(self) -> BoolArray:
+        """Whether the document of each row was not found, shape (rows,)."""
+        # Not cached, because a document that a stage dropped gets another kind.
+        is_failure: BoolArray = self.kind < len(FAILURES)
+        return is_failure
+
     @cached_property
     def nearest_miss_rows(self) -> IntArray:
         """The row that stands for each unmet group: its nearest miss, the first one if several are equally near."""
-        return self.find_nearest_misses(self.kind, self.kind < len(FAILURES))
+        return self.find_nearest_misses(self.kind, self.is_failure)
 
     def find_nearest_misses(self, distance: IntArray, is_candidate: BoolArray) -> IntArray:
         """Return the row that stands for each group without a found document.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
 from retrieval_metrics.matching.character_ranges import intersect_ranges
+from retrieval_metrics.matching.quote_search import find_range
 from retrieval_metrics.matching.span_offsets import ItemLocation, QuotedSpan, SpanLocator
-from retrieval_metrics.matching.text_normalisation import find_range
 from retrieval_metrics.matching.text_rule import find_shared_words
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.given_metrics import require_same_properties
 from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade
-from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.value_bounds import find_two_valued_queries, ideal_values
 from retrieval_metrics.statistics.sums import ExactSums, Sums
 
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.counts import Counts
+    from retrieval_metrics.evaluation.stage_losses import JudgedStage
+    from retrieval_metrics.evaluation.stage_sources import StageSources
+    from retrieval_metrics.evaluation.summary import Summary
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.match_key import Key
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
+    from retrieval_metrics.statistics import Interval
 
 
 # The columns for each metric: see `Scores.per_query_column`.
@@ -59,6 +62,25 @@ class Origin(NamedTuple):
     run: Mapping[Any, Any]
     match: str | Key | Matching
     rounds: int = 1
+
+
+@dataclass(eq=False)
+class ScoresCache:
+    """Results that were computed from scores; None until they are first needed.
+
+    Attributes:
+        summary: Everything that is printed.
+        intervals_by_level: The intervals of the means, by confidence level.
+        stages: The judged stages of the run.
+        stage_sources: Which of the stages are sources.
+        texts: The text of each retrieved id.
+    """
+
+    summary: Summary | None = None
+    intervals_by_level: dict[float, ByMetric[Interval]] = field(default_factory=dict)
+    stages: list[JudgedStage] | None = None
+    stage_sources: StageSources | None = None
+    texts: Mapping[Any, str] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -261,9 +283,9 @@ class Scores:
         return self
 
     @cached_property
-    def cache(self) -> dict[Any, Any]:
-        """Results that were computed from these scores, such as the printed summary, by name."""
-        return {}
+    def cache(self) -> ScoresCache:
+        """Results that were computed from these scores, such as the printed summary."""
+        return ScoresCache()
 
     def require_origin(self, purpose: str) -> Origin:
         """Return what the values were computed from.

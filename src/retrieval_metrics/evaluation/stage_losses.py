@@ -11,7 +11,7 @@ import numpy as np
 
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.outcome_search import OutcomeSearch, find_retrieved_ranks
-from retrieval_metrics.evaluation.outcomes import CODE_BY_OUTCOME, FAILURES, QueryCutoffs
+from retrieval_metrics.evaluation.outcomes import CODE_BY_OUTCOME, QueryCutoffs
 from retrieval_metrics.evaluation.stage_sources import StageSources, find_sources
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.stage_rankings import RETURNED_STAGE, declare_sources, is_same_ranking
@@ -64,11 +64,10 @@ def judge_stages(scores: Scores) -> list[JudgedStage]:
     They are cached in the scores.
     """
     cache = scores.cache
-    if "stages" not in cache:
+    if cache.stages is None:
         has_one_run = scores.origin is not None and scores.origin.rounds == 1
-        cache["stages"] = list(_judge_stages(scores)) if has_one_run else []
-    stages: list[JudgedStage] = cache["stages"]
-    return stages
+        cache.stages = list(_judge_stages(scores)) if has_one_run else []
+    return cache.stages
 
 
 def _judge_stages(scores: Scores) -> Iterator[JudgedStage]:
@@ -104,14 +103,13 @@ def find_stage_sources(scores: Scores, sources: Collection[str] | None = None) -
     if sources is not None:
         return find_sources(stage_runs, declare_sources(stage_runs, sources), ())
     cache = scores.cache
-    if "sources" not in cache:
+    if cache.stage_sources is None:
         stage_sources = StageSources((), is_assumed=False)
         if stages:
             run = stages[-1].run
             stage_sources = find_sources(stage_runs, run.takes_documents, run.errors)
-        cache["sources"] = stage_sources
-    cached_sources: StageSources = cache["sources"]
-    return cached_sources
+        cache.stage_sources = stage_sources
+    return cache.stage_sources
 
 
 class StageLosses:
@@ -143,26 +141,40 @@ class StageLosses:
             if not target.cuts_at_n_needed:
                 k = QueryCutoffs(stage.judged, target, outcomes.positions).k
             cutoffs[stage_index] = k[outcomes.query]
-        self._attribute(cutoffs)
-
-    def _attribute(self, cutoffs: IntArray) -> None:
-        """Find for each document that is not found whether it was dropped or ranked low, and by which stage."""
-        query = self._outcomes.query
-        n_stages = len(self.names)
-        self._last_stage = n_stages - 1 - np.argmax(self._reached[::-1], axis=0)
+        # Shape (queries,), the last stage that each reached.
+        self._last_stage: IntArray = len(stages) - 1 - np.argmax(self._reached[::-1], axis=0)
         is_retrieved = self.ranks > 0
         last_holding_stage = _find_last_true(is_retrieved)
         last_stage_within_cutoff = _find_last_true(is_retrieved & (self.ranks <= cutoffs))
-        self._is_low: BoolArray = self._outcomes.rank > 0
-        self._is_never: BoolArray = last_holding_stage < 0
-        last_good_stage = np.where(self._is_low, last_stage_within_cutoff, last_holding_stage)
+        # Of each row, whether its document was retrieved, but ranked too low, and whether no stage ever held it.
+        self._is_ranked_low: BoolArray = outcomes.rank > 0
+        self._is_never_retrieved: BoolArray = last_holding_stage < 0
+        last_good_stage = np.where(self._is_ranked_low, last_stage_within_cutoff, last_holding_stage)
+        self._lost_by = self._find_stages_that_lost(last_good_stage)
+        self._distance = self._measure_distances()
+
+    def _find_stages_that_lost(self, last_good_stage: IntArray) -> IntArray:
+        """Return the stage that lost each document, shape (rows,).
+
+        Args:
+            last_good_stage: Shape (rows,), the last stage that held it, within the cutoff if it is ranked low; -1 if
+                none did.
+        """
+        query = self._outcomes.query
         losing_stage = self._find_losing_stages()[last_good_stage, query]
-        self._lost_by = np.where(last_good_stage < 0, self._last_stage[query], losing_stage)
-        # A document ranked low is a nearer miss than a dropped one, and one lost later a nearer miss than one lost
-        # earlier.
+        return np.where(last_good_stage < 0, self._last_stage[query], losing_stage)
+
+    def _measure_distances(self) -> IntArray:
+        """Return how far each document missed, shape (rows,).
+
+        A document ranked low is a nearer miss than a dropped one, and one lost later a nearer miss than one lost
+        earlier.
+        """
+        n_stages = len(self.names)
         stages_to_end = n_stages - 1 - self._lost_by
-        self._distance = np.where(self._is_low, stages_to_end, n_stages + stages_to_end)
-        self._distance[self._is_never] = 2 * n_stages
+        distance: IntArray = np.where(self._is_ranked_low, stages_to_end, n_stages + stages_to_end)
+        distance[self._is_never_retrieved] = 2 * n_stages
+        return distance
 
     def _find_losing_stages(self) -> IntArray:
         """Return for each stage the stage that lost the documents it was the last to hold, shape (stages, queries).
@@ -184,20 +196,20 @@ class StageLosses:
         Every fate that is possible in these stages is there, also if it befell none.
         """
         outcomes = self._outcomes
-        lost_rows = outcomes.find_nearest_misses(self._distance, outcomes.kind < len(FAILURES))
+        lost_rows = outcomes.find_nearest_misses(self._distance, outcomes.is_failure)
         columns = {FOUND: outcomes.n_satisfied}
         if self._can_lack_room:
             n_lost = self._count_by_query(lost_rows)
             columns[CUTOFF_FULL] = outcomes.n_needed - outcomes.n_satisfied - n_lost
-        columns[NOT_RETRIEVED] = self._count_by_query(lost_rows[self._is_never[lost_rows]])
-        is_dropped = ~self._is_low & ~self._is_never
+        columns[NOT_RETRIEVED] = self._count_by_query(lost_rows[self._is_never_retrieved[lost_rows]])
+        is_dropped = ~self._is_ranked_low & ~self._is_never_retrieved
         for stage_index in self._stages_to_blame:
             if stage_index:  # the first stage drops nothing
                 is_lost = is_dropped & (self._lost_by == stage_index)
                 column = loss_column(DROPPED, self.names[stage_index])
                 columns[column] = self._count_by_query(lost_rows[is_lost[lost_rows]])
         for stage_index in self._stages_to_blame:
-            is_lost = self._is_low & (self._lost_by == stage_index)
+            is_lost = self._is_ranked_low & (self._lost_by == stage_index)
             column = loss_column(BELOW_CUTOFF, self.names[stage_index])
             columns[column] = self._count_by_query(lost_rows[is_lost[lost_rows]])
         return columns
@@ -225,8 +237,8 @@ class StageLosses:
                 stage_indices.append(stage_index)
         return stage_indices
 
-    def are_of(self, outcomes: Outcomes) -> bool:
-        """Return whether these are the losses of these very outcomes."""
+    def is_for(self, outcomes: Outcomes) -> bool:
+        """Return whether the losses are those of these very outcomes."""
         return self._outcomes is outcomes
 
     def mark_dropped(self) -> None:
@@ -236,7 +248,7 @@ class StageLosses:
         """
         kind = self._outcomes.kind
         is_absent = np.isin(kind, [CODE_BY_OUTCOME[outcome] for outcome in ABSENT])
-        kind[is_absent & ~self._is_never] = CODE_BY_OUTCOME["dropped"]
+        kind[is_absent & ~self._is_never_retrieved] = CODE_BY_OUTCOME["dropped"]
 
     def losing_stage(self, row: int) -> str:
         """Return the name of the stage that lost the document of a row."""

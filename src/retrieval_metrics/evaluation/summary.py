@@ -97,11 +97,10 @@ def summarize(record: Record) -> Summary:
     """
     if not isinstance(record, Scores):
         return _compute_summary(record)
-    summary: Summary | None = record.cache.get("summary")
-    if summary is None:
-        summary = _compute_summary(record)
-        record.cache["summary"] = summary
-    return summary
+    cache = record.cache
+    if cache.summary is None:
+        cache.summary = _compute_summary(record)
+    return cache.summary
 
 
 def _compute_summary(record: Record) -> Summary:
@@ -161,11 +160,10 @@ def intervals(record: Record, level: float) -> ByMetric[Interval]:
     """Return the confidence interval of each mean; cached by level if the record holds scores of single queries."""
     if not isinstance(record, Scores):
         return _compute_intervals(record, level)
-    interval_by_metric: ByMetric[Interval] | None = record.cache.get(("intervals", level))
-    if interval_by_metric is None:
-        interval_by_metric = _compute_intervals(record, level)
-        record.cache["intervals", level] = interval_by_metric
-    return interval_by_metric
+    intervals_by_level = record.cache.intervals_by_level
+    if level not in intervals_by_level:
+        intervals_by_level[level] = _compute_intervals(record, level)
+    return intervals_by_level[level]
 
 
 def _compute_intervals(record: Record, level: float) -> ByMetric[Interval]:

@@ -284,6 +284,7 @@ def threshold(
     false_answers = FalseAnswers(best_unanswerable, labels, level)
     answerable_rankings = {query: rankings[query] for query in split.answerable}
     cost = ThresholdCost(split.answerable, answerable_rankings, cost_metric, matching)
+    cost.require_similarities()
     score = false_answers.find_lowest_threshold(max_false_answers)
     before = cost.measure(-inf)
     after = UNKNOWN_MEAN if score is None else cost.measure(score)

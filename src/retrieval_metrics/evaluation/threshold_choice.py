@@ -20,11 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray
+    from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.inputs.match_key import Key
+    from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.metric import Metric
 
 
 # The number of thresholds of the curve.
 N_CURVE_POINTS = 60
+# The confidence level of the intervals of a cost. The level of a threshold is one-sided, and that of its promise only;
+# these are read like any other printed interval.
+COST_INTERVAL_LEVEL = 0.95
 
 
 class FalseAnswers:
@@ -83,28 +89,37 @@ UNKNOWN_MEAN = MeanWithInterval(nan, Interval(nan, nan))
 class ThresholdCost:
     """The metric of the questions with an answer, if only results above a threshold stay."""
 
-    def __init__(self, judgments: Mapping[Any, Any], rankings: Mapping[Any, Any], metric: Metric, match: Any) -> None:
+    def __init__(
+        self, judgments: Mapping[Any, Any], rankings: Mapping[Any, Any], metric: Metric, match: str | Key | Matching
+    ) -> None:
         self._qrels = Qrels.unchecked(judgments) if judgments else None
         self._rankings = rankings
         self._metric = metric
         self._match = match
 
-    def measure(self, score: float) -> MeanWithInterval:
-        """Return the mean with a threshold; NaN if no question has an answer.
+    def require_similarities(self) -> None:
+        """Raise if the scores are distances, of which those below a threshold would have to stay.
 
         Raises:
-            ValueError: If the scores are distances, which is checked for the threshold of minus infinity.
+            ValueError: If relevant documents have the lower scores.
         """
         if self._qrels is None:
+            return
+        note = distances_note(self._score(self._qrels, -inf).require_origin("cut").judged, self._rankings)
+        if note:
+            raise ValueError(note)
+
+    def measure(self, score: float) -> MeanWithInterval:
+        """Return the mean with a threshold; NaN if no question has an answer."""
+        if self._qrels is None:
             return UNKNOWN_MEAN
-        run = keep_above(self._rankings, score)
-        scores = score_run(self._qrels, run, [self._metric], STANDARD, self._match)
-        if score == -inf:
-            note = distances_note(scores.require_origin("cut").judged, self._rankings)
-            if note:
-                raise ValueError(note)
+        scores = self._score(self._qrels, score)
         name = str(self._metric)
-        return MeanWithInterval(means(scores)[name], intervals(scores, 0.95)[name])
+        return MeanWithInterval(means(scores)[name], intervals(scores, COST_INTERVAL_LEVEL)[name])
+
+    def _score(self, qrels: Qrels, threshold: float) -> Scores:
+        run = keep_above(self._rankings, threshold)
+        return score_run(qrels, run, [self._metric], STANDARD, self._match)
 
 
 def choose_curve_points(best_scores: FloatArray, threshold: float | None) -> list[float]:

@@ -11,10 +11,7 @@ from retrieval_metrics.files.saved_records import decode_record, encode_record
 from retrieval_metrics.reports.tables import Printed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from os import PathLike
-
-    LabelMapping = Mapping[str, str | float]
 
 
 SavedT = TypeVar("SavedT", bound="SavedFields")
@@ -34,6 +31,7 @@ class SavedFields(Printed):
     __hash__ = None  # type: ignore[assignment]  # its fields are mappings
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         for record_class in (cls, *cls.records):
             register_record(record_class)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from retrieval_metrics.files.record_classes import RECORDS, register_record
 from retrieval_metrics.inputs.clusters import Clusters
-from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.mean_intervals import Interval
 from retrieval_metrics.statistics.noninferiority import MarginTest
 from retrieval_metrics.statistics.paired import PairedDifference
 from retrieval_metrics.statistics.sums import ExactSums

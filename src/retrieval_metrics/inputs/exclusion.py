@@ -304,5 +304,5 @@ class _FilteredRun(Run):
         for batch in self._run.batches():
             yield self._exclusion.filter_batch(batch)
 
-    def _batch(self, number: int) -> Batch:
+    def read_batch(self, number: int) -> Batch:
         return self._exclusion.filter_batch(self._run.read_batch(number))

@@ -7,6 +7,8 @@ from numbers import Real
 from os import PathLike
 from typing import Any, Literal
 
+from retrieval_metrics.inputs.question_columns import QUERY_KEYS
+
 RETRIEVING_METHODS = ("invoke", "retrieve", "run")
 
 
@@ -37,18 +39,26 @@ def wrong_argument_hint(argument: Any, name: Literal["qrels", "run"]) -> str:
 def _rows_hint(first_row: Any, name: str) -> str:
     if hasattr(first_row, "query_id") and hasattr(first_row, "doc_id"):  # ir_measures and ir_datasets
         return f"; pass {name.capitalize()}.from_frame(pandas.DataFrame({name}))"
-    if isinstance(first_row, Mapping) or _is_question(first_row):
+    if name == "qrels" and _is_question(first_row):
         return (
             "; they are questions = EvaluationSet.from_dataset(qrels): "
             "evaluate(questions, retrieve(retriever, questions))"
         )
-    if isinstance(first_row, (list, tuple, set)):
+    if isinstance(first_row, (list, tuple, set)) or _maps_to_numbers(first_row):
         return "; number the queries: evaluate(dict(enumerate(qrels)), dict(enumerate(run)))"
     return ""
 
 
 def _is_question(row: Any) -> bool:
-    """Return whether a row is a pair of a query text and its judgments."""
+    """Return whether a row is a pair of a query text and its judgments, or has a question under a key."""
+    if isinstance(row, Mapping):
+        is_langsmith_example = "inputs" in row and "outputs" in row
+        return is_langsmith_example or any(key in row for key in QUERY_KEYS)
     if not isinstance(row, (list, tuple)) or len(row) <= 1:
         return False
     return isinstance(row[0], str) and not isinstance(row[1], (str, Real))
+
+
+def _maps_to_numbers(row: Any) -> bool:
+    """Return whether a row maps ids to grades or scores."""
+    return isinstance(row, Mapping) and all(isinstance(value, Real) for value in row.values())

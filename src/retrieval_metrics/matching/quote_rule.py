@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.matching.piece_hits import pieces_by_query
-from retrieval_metrics.matching.text_normalisation import (
-    SearchedText,
-    is_separate_part,
-    normalise,
-    normalise_words,
-)
+from retrieval_metrics.matching.quote_search import SearchedText, is_separate_part
+from retrieval_metrics.matching.text_normalisation import normalise, normalise_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

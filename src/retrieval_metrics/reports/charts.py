@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import FloatArray
-    from retrieval_metrics.statistics.means import Interval
+    from retrieval_metrics.statistics.mean_intervals import Interval
 
 
 # More lines with intervals along them, or with named points, would hide each other.

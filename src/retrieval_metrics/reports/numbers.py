@@ -6,7 +6,7 @@ from math import floor, isinf, isnan, log10
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from retrieval_metrics.statistics.means import Interval
+    from retrieval_metrics.statistics.mean_intervals import Interval
 
 
 SMALLEST_P = 0.001

@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.line_styles import Style, line_style
-from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.mean_intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

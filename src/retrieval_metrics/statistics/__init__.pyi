@@ -10,9 +10,9 @@ from retrieval_metrics.statistics.difference_intervals import difference_interva
 from retrieval_metrics.statistics.difference_intervals import min_significant_units as min_significant_units
 from retrieval_metrics.statistics.difference_intervals import student_critical_value as student_critical_value
 from retrieval_metrics.statistics.group_sequential import spending_levels as spending_levels
-from retrieval_metrics.statistics.means import Interval as Interval
-from retrieval_metrics.statistics.means import interval_from_sums as interval_from_sums
-from retrieval_metrics.statistics.means import mean_interval as mean_interval
+from retrieval_metrics.statistics.mean_intervals import Interval as Interval
+from retrieval_metrics.statistics.mean_intervals import interval_from_sums as interval_from_sums
+from retrieval_metrics.statistics.mean_intervals import mean_interval as mean_interval
 from retrieval_metrics.statistics.multiple_comparisons import Contrasts as Contrasts
 from retrieval_metrics.statistics.multiple_comparisons import JointTest as JointTest
 from retrieval_metrics.statistics.multiple_comparisons import joint_sign_flips as joint_sign_flips

@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics._internal.validation import proportion
 from retrieval_metrics.statistics.clustered_values import MIN_UNITS_FOR_SPREAD, effective_sums
 from retrieval_metrics.statistics.distributions import t_quantile
-from retrieval_metrics.statistics.means import Interval, interval_from_sums
+from retrieval_metrics.statistics.mean_intervals import Interval, interval_from_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -30,6 +30,33 @@ def find_possibly_best(
 ) -> NDArray[np.bool_]:
     """Return which settings may have the best mean on new questions: the multiple comparisons with the best.
 
+    Setting i stays if `max_j n (mean_j - mean_i) / spread_ij <= critical_i`. Here n is the number of questions, and
+    `spread_ij` the root of the sum of squared deviations of the differences of i and j, of clusters if there are any,
+    times u / (u - 1) for u units. `critical_i` is the quantile at `level` of the largest such ratio over j if each unit
+    has a random sign; it is then mapped from a normal to a Student's t distribution with u - 1 degrees of freedom.
+
+    If two settings differ by a constant, the worse one is worse on every question, so it does not stay, unless there
+    are too few units for any difference to be significant. The best mean of these questions always stays.
+
+    Args:
+        values: Shape (questions, settings), the value of each question under each setting.
+        clusters: Shape (questions,), the cluster of each question; None if questions are independent.
+        level: The probability that the best setting is among those that stay.
+        resamples: How many random signs are drawn for each unit.
+        seed: The seed of the random signs.
+
+    Returns:
+        Shape (settings,), whether each may be the best.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If the values are no table of finite numbers, the clusters are not one for each question, or `level`
+            is not between 0 and 1.
+
+    References:
+        J. C. Hsu (1984). Constrained simultaneous confidence intervals for multiple comparisons with the best. Annals
+        of Statistics 12.
+
     Example:
         The third setting loses on every question.
 
@@ -66,7 +93,8 @@ def _to_t(df: int, normal_value: float) -> float:
 def _pairwise_spread(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the root of the sum of squared differences of each two settings; infinite if they differ by a constant."""
     n_units = len(deviations)
-    products = deviations.T @ deviations  # of sums, so that no difference of each pair is needed
+    # Products of sums, so that no difference of each pair is needed.
+    products = deviations.T @ deviations
     squares = np.diag(products)
     spread: NDArray[np.float64] = np.sqrt(np.maximum(squares[:, None] + squares[None, :] - 2 * products, 0.0))
     spread *= np.sqrt(n_units / max(n_units - 1, 1))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.validation import positive_number, proportion
 from retrieval_metrics.statistics.distributions import t_cdf, t_quantile
-from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.mean_intervals import Interval
 
 if TYPE_CHECKING:
     from retrieval_metrics.statistics.clustered_values import Units

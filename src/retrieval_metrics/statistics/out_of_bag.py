@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer, proportion
 from retrieval_metrics.statistics.clustered_values import sum_by_cluster
-from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.mean_intervals import Interval
 from retrieval_metrics.statistics.value_arrays import settings_table
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from retrieval_metrics.statistics.means import Interval
+    from retrieval_metrics.statistics.mean_intervals import Interval
 
 
 @dataclass(frozen=True, slots=True)

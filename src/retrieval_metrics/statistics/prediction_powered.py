@@ -16,7 +16,7 @@ from retrieval_metrics.statistics.labelled_sample import (
     DrawnSample,
     FittedLine,
 )
-from retrieval_metrics.statistics.means import Interval, beta_interval
+from retrieval_metrics.statistics.mean_intervals import Interval, beta_interval
 from retrieval_metrics.statistics.rare_changes import estimate_rare_change
 from retrieval_metrics.statistics.sums import Sums
 from retrieval_metrics.statistics.value_arrays import ROUNDING

@@ -16,7 +16,7 @@ from retrieval_metrics.evaluation.score_fingerprints import (
 from retrieval_metrics.files.saved_format import format_current_time, validate_labels
 from retrieval_metrics.metrics.base.metric import match_metric_name
 from retrieval_metrics.reports import numbers
-from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.mean_intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

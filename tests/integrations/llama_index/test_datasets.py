@@ -6,7 +6,7 @@ import pytest
 from llama_index.core.node_parser import (
     TokenTextSplitter,
 )
-from llama_index.core.schema import BaseNode, Document, NodeWithScore
+from llama_index.core.schema import BaseNode, Document, NodeWithScore, TextNode
 
 import retrieval_metrics as rm
 from llama_index.evaluation.retrieval_metrics import (
@@ -56,6 +56,18 @@ def test_a_dataset_with_a_corpus_is_judged_by_its_texts_after_the_index_was_buil
     content["relevant_docs"] = {"q1": {old[1].node_id: 2}}
     with pytest.warns(rm.RetrievalWarning, match="no retrieved document is judged"):
         assert evaluator(new).evaluate_dataset(content).evaluation.means["recall"] == 0.0
+
+
+def test_excluded_nodes_stay_excluded_where_texts_are_judged_instead_of_ids() -> None:
+    texts = {"old 1": "Slots save memory.", "old 2": "The yield expression suspends a generator."}
+    new: list[BaseNode] = [TextNode(id_=f"new {number}", text=text) for number, text in enumerate(texts.values(), 1)]
+    content = {"queries": {"q1": "q"}, "corpus": texts, "relevant_docs": {"q1": ["old 2"]}}
+    with pytest.warns(rm.RetrievalWarning, match="as after an index was rebuilt"):
+        everything = evaluator(new).evaluate_dataset(content).evaluation
+    with pytest.warns(rm.RetrievalWarning, match="as after an index was rebuilt"):
+        without_first = evaluator(new).evaluate_dataset(content, exclude={"q1": ["new 1"]}).evaluation
+    assert (everything.means["mrr"], without_first.means["mrr"]) == (0.5, 1.0)
+    assert without_first.counts["excluded"] == 1
 
 
 @pytest.mark.parametrize(

@@ -365,3 +365,11 @@ def test_clusters_that_know_no_query_are_refused_before_anything_is_retrieved() 
     with pytest.raises(ValueError, match="clusters= has none of the judged queries, such as 'question 0'"):
         never.evaluate_dataset(QRELS, clusters={"other": 1})
     assert not queries
+
+
+def test_a_result_without_times_is_saved_and_loaded_without_times(tmp_path: Path) -> None:
+    evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared(ANSWERS))
+    timed = evaluator.evaluate_dataset(ROWS)
+    untimed = DatasetResult(timed, timed.evaluation, names=["mrr"])
+    untimed.save(tmp_path / "result.json")
+    assert DatasetResult.load(tmp_path / "result.json").seconds == {}

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from pytest_retrieval_metrics.baseline_gates import compare_with_baseline, regression_gate
+from pytest_retrieval_metrics import baseline_gates
+from pytest_retrieval_metrics.baseline_gates import (
+    MetricLosses,
+    compare_with_baseline,
+    deterministic_gate,
+    regression_gate,
+)
 from retrieval_builds import SETTINGS, SUITE, Builds
 from retrieval_metrics.statistics import detectable_difference
 
@@ -141,6 +147,29 @@ EXACT = (
 
 def write_exact_test(builds: Builds, demands: str) -> None:
     builds.write(EXACT.replace("DEMANDS", demands))
+
+
+def test_a_loss_has_the_values_of_both_builds_to_the_last_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels = {f"q{rank}": ["d"] for rank in range(1, 60)}
+    before = rm.evaluate(qrels, {f"q{rank}": [*range_of_ids(rank), "d"] for rank in range(1, 60)}, "mrr")
+    now = rm.evaluate(qrels, {f"q{rank}": [*range_of_ids(5 * rank + 3), "d"] for rank in range(1, 60)}, "mrr")
+    losses_by_metric: dict[str, MetricLosses] = {}
+
+    def keep_losses(losses: MetricLosses) -> str:
+        losses_by_metric[losses.metric] = losses
+        return ""
+
+    monkeypatch.setattr(baseline_gates, "format_deterministic_losses", keep_losses)
+    deterministic_gate(compare_with_baseline(now, before, 0.05))
+    losses = losses_by_metric["mrr"]
+    assert {loss.query: (loss.before, loss.now) for loss in losses.queries} == {
+        query: (before.per_query["mrr"][query], now.per_query["mrr"][query]) for query in qrels
+    }
+
+
+def range_of_ids(number: int) -> list[str]:
+    """Return ids of documents that are not relevant."""
+    return [f"x{position}" for position in range(number)]
 
 
 def test_one_query_that_may_not_lose_fails_the_build_where_no_test_could(builds: Builds) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping
-from inspect import signature
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypedDict
 
 from langchain_retrieval_metrics.documents import get_key
 from langchain_retrieval_metrics.retriever_functions import RefusedAnswer, resolve_retriever
@@ -38,6 +37,9 @@ Outputs: TypeAlias = dict[str, Any]
 # The level of the intervals that LangSmith shows.
 LEVEL = 0.95
 
+# The defaults of all options that the key of a metric holds.
+DEFAULT_OPTIONS = {"match": "id", "documents_key": "documents", "relevant_key": "relevant", "max_grade": None}
+
 
 class ExampleRun(NamedTuple):
     """One run of an example, as an evaluator receives it."""
@@ -68,10 +70,17 @@ class ExampleRun(NamedTuple):
         return scorer.row(qrels, lambda: self.read_items(paths), failure=self.failure, name="the output")
 
 
-def warn_about(error: Exception) -> str:
-    """Return why a row cannot be judged, and warn: LangSmith only logs what is raised, and not beside the question."""
+def warn_about(error: Exception) -> None:
+    """Warn that a row cannot be judged: LangSmith only logs what is raised, and not beside the question."""
     warnings.warn(str(error), RetrievalWarning, stacklevel=3)
-    return str(error)
+
+
+class ScorerOptions(TypedDict):
+    """The options of the core's `Scorer` that the settings hold."""
+
+    match: MatchBy
+    documents: LoadedDocuments | None
+    max_grade: float | None
 
 
 class RowSettings:
@@ -88,7 +97,7 @@ class RowSettings:
         max_grade: float | None = None,
         prefix: str | None = None,
     ) -> None:
-        self.options: dict[str, Any] = {"match": match, "documents": documents, "max_grade": max_grade}
+        self.options: ScorerOptions = {"match": match, "documents": documents, "max_grade": max_grade}
         self.metrics = Scorer(metrics, **self.options).metrics
         self.paths = RowPaths(f"reference_outputs.{relevant_key}", f"outputs.{documents_key}")
         named_options = {
@@ -97,11 +106,9 @@ class RowSettings:
             "relevant_key": relevant_key,
             "max_grade": max_grade,
         }
-        parameters = signature(RowSettings).parameters
-        defaults = {name: parameters[name].default for name in named_options}
         self.key_by_metric: dict[Metric, str] = {}
         for metric in self.metrics:
-            self.key_by_metric[metric] = scored_name(str(metric), named_options, defaults, prefix=prefix)
+            self.key_by_metric[metric] = scored_name(str(metric), named_options, DEFAULT_OPTIONS, prefix=prefix)
 
     def row_scorer(self, *metrics: Metric) -> RowScorer:
         """Return the scorer of single examples, for some of the metrics or for all."""
@@ -175,7 +182,8 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
         except (TypeError, ValueError) as error:
             if run is None:
                 raise
-            return without_scores(settings, warn_about(error))
+            warn_about(error)
+            return without_scores(settings, str(error))
         results = []
         for metric, score in scores.items():
             key = settings.key_by_metric[metric]
@@ -258,7 +266,9 @@ class ExperimentRows:
             try:
                 self._rankings[index] = row.read_items(paths)
             except (TypeError, ValueError) as error:
-                self.unreadable.append(warn_about(row_error(error, None, "the output")))
+                refusal = row_error(error, None, "the output")
+                warn_about(refusal)
+                self.unreadable.append(str(refusal))
                 continue
             self._qrels[index] = qrels.judgments(0)
             if row.failure is not None:
@@ -275,9 +285,13 @@ class ExperimentRows:
         try:
             evaluation, refused = scorer.evaluation(self._qrels, run, clusters=self._clusters())
         except (TypeError, ValueError) as error:
-            raise ValueError(warn_about(row_error(error, None, "the experiment"))) from error
-        for index, refusal in refused.items():
-            self.unreadable.append(warn_about(row_error(refusal, index, "the output")))
+            refusal = row_error(error, None, "the experiment")
+            warn_about(refusal)
+            raise ValueError(str(refusal)) from error
+        for index, cause in refused.items():
+            refusal = row_error(cause, index, "the output")
+            warn_about(refusal)
+            self.unreadable.append(str(refusal))
         return evaluation
 
     def _require_scorable(self) -> None:
@@ -349,20 +363,18 @@ def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEval
         except ValueError as error:
             return without_scores(settings, str(error))
         n_examples = rows.count_examples(evaluation)
-        n_note = _sample_note(rows, evaluation, n_examples)
+        notes = _describe_left_out(rows, evaluation)
         results = []
         for metric, key in settings.key_by_metric.items():
-            results.append(_summarize(evaluation, metric, key, n_examples, n_note))
+            results.append(_summarize(evaluation, metric, key, n_examples, notes))
         return {"results": results}
 
     return [retrieval_metrics]
 
 
-def _sample_note(rows: ExperimentRows, evaluation: Evaluation, n_examples: int) -> str:
-    """Return what follows the number of runs: of how many examples they are, and which failed or are left out."""
-    notes = [""]
-    if n_examples != len(evaluation.queries):
-        notes = [f" runs of {numbers.format_count(n_examples, 'example')}"]
+def _describe_left_out(rows: ExperimentRows, evaluation: Evaluation) -> list[str]:
+    """Return how many runs failed, and how many outputs and examples are left out."""
+    notes = []
     n_failed = evaluation.counts["failed"]
     if n_failed:
         notes.append(f"{n_failed} failed and count as 0")
@@ -372,18 +384,24 @@ def _sample_note(rows: ExperimentRows, evaluation: Evaluation, n_examples: int) 
     if rows.unjudged:
         n_unjudged = numbers.format_count(len(rows.unjudged), "example")
         notes.append(f"{n_unjudged} left out, without judgments: {rows.unjudged[0]}")
-    return "; ".join(notes)
+    return notes
 
 
-def _summarize(evaluation: Evaluation, metric: Metric, key: str, n_examples: int, n_note: str) -> dict[str, Any]:
+def _summarize(
+    evaluation: Evaluation, metric: Metric, key: str, n_examples: int, notes: Sequence[str]
+) -> dict[str, Any]:
     n = evaluation.n[metric]
     if not n:
         return {"key": key, "score": None, "comment": "undefined for every example"}
     interval_text = "no interval from one example"
     if n_examples > 1 or n == 1:
         low, high = evaluation.intervals(LEVEL)[metric]
-        interval_text = f"95% CI [{low:.3f}, {high:.3f}]"
-    return {"key": key, "score": evaluation.means[metric], "comment": f"{interval_text}, n = {n}{n_note}"}
+        interval_text = f"{LEVEL:.0%} CI [{low:.3f}, {high:.3f}]"
+    n_text = f"n = {n}"
+    if n_examples != len(evaluation.queries):
+        n_text = f"{n_text} runs of {numbers.format_count(n_examples, 'example')}"
+    comment = "; ".join([f"{interval_text}, {n_text}", *notes])
+    return {"key": key, "score": evaluation.means[metric], "comment": comment}
 
 
 def langsmith_dataset(
@@ -453,7 +471,8 @@ def _make_comparative_evaluator(metric: Metric, settings: RowSettings) -> Compar
             try:
                 score = row.score(scorer, settings.paths)[metric]
             except (TypeError, ValueError) as error:
-                comments[run.id] = warn_about(error)
+                warn_about(error)
+                comments[run.id] = str(error)
             else:
                 scores[run.id] = score.value_or_none
                 comments[run.id] = score.reason

@@ -107,7 +107,8 @@ class StageHandler(BaseCallbackHandler):
         takes_documents = {}
         for run_id in run_ids:
             run = self._runs[run_id]
-            spans.append((str(run_id), str(run.parent), run.name, run.items))
+            parent = None if run.parent is None else str(run.parent)
+            spans.append((str(run_id), parent, run.name, run.items))
             if run.takes_documents is not None:
                 takes_documents[str(run_id)] = run.takes_documents
         return StagedAnswer(answer, StageRankings.from_spans(spans, takes_documents))

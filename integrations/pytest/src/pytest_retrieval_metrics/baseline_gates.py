@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
 from pytest_retrieval_metrics.baselines import with_metrics
 from pytest_retrieval_metrics.bound_gates import ROUNDING
@@ -170,6 +170,17 @@ def _largest_drops(difference: Difference, before: Evaluation) -> list[float]:
     return [max_value - value for value in values]
 
 
+UnitName: TypeAlias = Literal["query", "document", "cluster"]
+
+
+class UnitsAtRiskRecord(TypedDict):
+    """The fields of `UnitsAtRisk`, as a record of a check holds them."""
+
+    n_at_risk: int
+    n_units: int
+    unit_name: UnitName
+
+
 class UnitsAtRisk(NamedTuple):
     """How many independent units of a baseline can lose, because only these can make a drop significant.
 
@@ -181,12 +192,12 @@ class UnitsAtRisk(NamedTuple):
 
     n_at_risk: int
     n_units: int
-    unit_name: Literal["query", "document", "cluster"]
+    unit_name: UnitName
 
     @classmethod
     def from_difference(cls, difference: Difference, before: Evaluation) -> UnitsAtRisk:
         """Count the units of a difference from a baseline, as the test does."""
-        unit_name: Literal["query", "document", "cluster"] = "query"
+        unit_name: UnitName = "query"
         unit_by_row = list(range(difference.n))
         if difference.clusters is not None:
             clusters = before.scores.clusters
@@ -198,10 +209,9 @@ class UnitsAtRisk(NamedTuple):
                 at_risk.add(unit)
         return cls(len(at_risk), difference.n_units, unit_name)
 
-    @classmethod
-    def from_counts(cls, counts: Sequence[Any]) -> UnitsAtRisk:
-        """Return the units that a record holds as a list."""
-        return cls(*counts)
+    def to_record(self) -> UnitsAtRiskRecord:
+        """Return the fields by name, so that a record of a check can hold them."""
+        return {"n_at_risk": self.n_at_risk, "n_units": self.n_units, "unit_name": self.unit_name}
 
 
 def drop_p_value(difference: Difference) -> float:
@@ -257,12 +267,14 @@ class MetricLosses:
 
 def _find_losses(comparison: Comparison, queries: Collection[QueryId]) -> Iterator[MetricLosses]:
     """Yield the metrics in which some of these queries lost, exactly."""
+    selected = set(queries)
     for difference in comparison.differences:
-        values = comparison.evaluations[NOW].per_query[difference.metric]
+        values_before = comparison.evaluations[BASELINE].per_query[difference.metric]
+        values_now = comparison.evaluations[NOW].per_query[difference.metric]
         losses = []
         for query, change in worse_queries(difference):
-            if abs(change) > ROUNDING and query in queries:
-                losses.append(QueryLoss(query, values[query] - change, values[query]))
+            if abs(change) > ROUNDING and query in selected:
+                losses.append(QueryLoss(query, values_before[query], values_now[query]))
         if losses:
             yield MetricLosses(difference.metric, difference.n, losses)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_retrieval_metrics.baseline_gates import UnitsAtRiskRecord
     from pytest_retrieval_metrics.check_call import CheckCall
     from pytest_retrieval_metrics.settings import Settings
     from pytest_retrieval_metrics.verdicts import Outcome, Verdict
@@ -80,7 +81,7 @@ class CheckRecord(TypedDict):
     notes: list[str]
     spread: list[str]
     replaced: list[str]
-    units_at_risk: dict[str, list[int | str]]
+    units_at_risk: dict[str, UnitsAtRiskRecord]
     evaluation: str | None
     comparison: str | None
 

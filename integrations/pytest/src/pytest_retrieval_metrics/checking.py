@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_retrieval_metrics.baseline_gates import UnitsAtRiskRecord
     from pytest_retrieval_metrics.check_call import (
         Floors,
         Judged,
@@ -335,7 +336,7 @@ class RetrievalCheck:
                 warning_verdict = Verdict(metric=call.metrics[0], outcome="warning", figures=str(raised))
                 outcome.verdicts = [*outcome.gate_verdicts, warning_verdict]
         replaced: list[str] = []
-        units_at_risk: dict[str, list[int | str]] = {}
+        units_at_risk: dict[str, UnitsAtRiskRecord] = {}
         if call.baseline is not None and is_update and not outcome.refusal and outcome.raised is None:
             labels: dict[str, str | int] = {"test": self._test, "check": call.name, "rounds": rounds.n_rounds}
             replaced = store_baseline(
@@ -430,16 +431,16 @@ class RetrievalCheck:
         verdicts += no_regression_gate(comparison, call.no_regression)
         return BaselineGates(comparison, [*verdicts, *unmeasured])
 
-    def _count_units_at_risk(self, call: CheckCall, evaluation: Evaluation) -> dict[str, list[int | str]]:
+    def _count_units_at_risk(self, call: CheckCall, evaluation: Evaluation) -> dict[str, UnitsAtRiskRecord]:
         """Return how many units of a new baseline can lose, for each metric that only the statistical test guards."""
         # Comparing the evaluation with itself counts its units as the test of the next build will.
         with_itself = compare_with_baseline(evaluation, evaluation, self._alpha)
         guarded = call.guarded
-        units_at_risk: dict[str, list[int | str]] = {}
+        units_at_risk: dict[str, UnitsAtRiskRecord] = {}
         for difference in with_itself.differences:
             if difference.metric not in guarded:
                 units = UnitsAtRisk.from_difference(difference, evaluation)
-                units_at_risk[difference.metric] = list(units)  # as xdist passes it on
+                units_at_risk[difference.metric] = units.to_record()  # as xdist passes it on
         return units_at_risk
 
     def _make_record(self, call: CheckCall, failure: str) -> CheckRecord:

@@ -154,8 +154,8 @@ class CheckSession:
         alpha = settings.alpha / settings.builds / max(n_checks, 1)
         min_units = min_significant_units(1 - 2 * alpha)
         for record in stored:
-            for metric, counts in record["units_at_risk"].items():
-                note = too_few_note(UnitsAtRisk.from_counts(counts), min_units, alpha, metric)
+            for metric, units in record["units_at_risk"].items():
+                note = too_few_note(UnitsAtRisk(**units), min_units, alpha, metric)
                 if note:
                     yield f"{format_title(record)}: {metric} will not be compared: {note}"
 

@@ -43,7 +43,7 @@ def score_one(
     listed = _read_numbers(gains, "gains", allow_none=True)
     grade_by_position = {position: grade for position, grade in enumerate(listed) if grade is not None}
     listed_grades = list(grade_by_position.values())
-    unlisted_grades = _list_missing_relevant(listed_grades, n_relevant, ideal, needs_one=definition.needs_relevant)
+    unlisted_grades = _list_missing_relevant(listed_grades, n_relevant, ideal, needs_relevant=definition.needs_relevant)
     unlisted_grades += others
     n_listed_nonrelevant = sum(grade <= 0 for grade in listed_grades)
     unlisted_grades += [0.0] * _count_missing(n_listed_nonrelevant, n_nonrelevant, "not relevant")
@@ -70,9 +70,11 @@ def _read_plain_ranking(
     if ranking is None:
         return None
     if n_relevant is None and ideal is None:
-        # What is relevant, if nothing in the list is, was not retrieved.
-        return ranking if ranking.ideal else ranking._replace(ideal=[1.0])
-    missing = _list_missing_relevant(ranking.grades, n_relevant, ideal, needs_one=definition.needs_relevant)
+        if ranking.ideal:
+            return ranking
+        # Nothing in the list is relevant, so the one relevant document that is assumed was not retrieved.
+        return ranking._replace(ideal=[1.0])
+    missing = _list_missing_relevant(ranking.grades, n_relevant, ideal, needs_relevant=definition.needs_relevant)
     relevant_grades = sorted([*ranking.grades, *missing], reverse=True)
     # Without anything relevant the metric is undefined, and long ideals take longer here.
     if not relevant_grades or len(relevant_grades) > MAX_PLAIN_LENGTH:
@@ -99,7 +101,7 @@ def _read_numbers(values: Any, argument: str, *, allow_none: bool = False) -> li
 
 
 def _list_missing_relevant(
-    grades: list[float], n_relevant: int | None, ideal: Gains | None, *, needs_one: bool
+    grades: list[float], n_relevant: int | None, ideal: Gains | None, *, needs_relevant: bool
 ) -> list[float]:
     """Return the grades of the relevant documents that are not in the list."""
     relevant = [grade for grade in grades if grade > 0]
@@ -115,7 +117,7 @@ def _list_missing_relevant(
         return list((in_ideal - in_list).elements())
     if n_relevant is not None:
         return [1.0] * _count_missing(len(relevant), n_relevant, "relevant")
-    if needs_one and not relevant:
+    if needs_relevant and not relevant:
         return [1.0]
     return []
 

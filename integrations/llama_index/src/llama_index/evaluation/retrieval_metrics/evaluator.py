@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
@@ -31,7 +31,12 @@ from llama_index.evaluation.retrieval_metrics.metrics import (
     require_metrics,
     resolve_metrics,
 )
-from llama_index.evaluation.retrieval_metrics.node_scorer import NodeScorer, get_match_key, list_match_ids
+from llama_index.evaluation.retrieval_metrics.node_scorer import (
+    NodeRetrieveArguments,
+    NodeScorer,
+    get_match_key,
+    list_match_ids,
+)
 from llama_index.evaluation.retrieval_metrics.nodes import IdsAndTexts, convert_nodes
 from llama_index.evaluation.retrieval_metrics.retriever_functions import resolve_retriever
 from llama_index.evaluation.retrieval_metrics.retriever_pipeline import RetrieverPipeline
@@ -49,6 +54,8 @@ if TYPE_CHECKING:
     from llama_index.evaluation.retrieval_metrics.source_names import LoadedDocuments
     from retrieval_metrics import RetrievedRun
     from retrieval_metrics.types import ClustersBy, Exclude, Judgments, MatchBy, QuestionDataset
+
+EvaluatedT = TypeVar("EvaluatedT")
 
 
 class EvaluationSetup(StockRetrieverEvaluator):
@@ -179,13 +186,24 @@ class EvaluationSetup(StockRetrieverEvaluator):
         return type(self)._aget_retrieved_ids_and_texts is not EvaluationSetup._aget_retrieved_ids_and_texts  # noqa: SLF001  (what subclasses override)
 
 
+class EvaluatorRetrieveArguments(NodeRetrieveArguments):
+    """All arguments of `rm.retrieve`."""
+
+    workers: int
+    timeout: float | None
+    retries: int
+    show_progress: bool
+    raise_on_error: bool
+    resume: str | PathLike[str] | None
+
+
 @dataclass(frozen=True, slots=True)
-class PreparedRetrieval:
+class PreparedRetrieval(Generic[EvaluatedT]):
     """The functions that ask the retriever, the arguments of `rm.retrieve`, and what makes a result of the run."""
 
     functions: RetrieverFunctions
-    retrieve_arguments: dict[str, Any]
-    make_result: Callable[[RetrievedRun], Any]
+    retrieve_arguments: EvaluatorRetrieveArguments
+    make_result: Callable[[RetrievedRun], EvaluatedT]
 
 
 class RetrieverEvaluator(EvaluationSetup):
@@ -240,13 +258,21 @@ class RetrieverEvaluator(EvaluationSetup):
         *,
         match: MatchBy | None = None,
         **kwargs: Any,
-    ) -> PreparedRetrieval:
+    ) -> PreparedRetrieval[RetrieverEvalResult]:
         """Check the arguments of `evaluate` before the retriever is asked."""
         _refuse_unknown_arguments(kwargs)
         scorer = self._make_scorer(make_single_question(query, expected_ids, expected_texts), mode, match)
         core_metrics = [metric.spec for metric in self.metrics if isinstance(metric, RetrievalMetric)]
         require_known_grade_scale(core_metrics, [] if expected_ids is None else expected_ids)
-        retrieve_arguments = scorer.retrieve_arguments | {"workers": 1, "raise_on_error": True}
+        retrieve_arguments: EvaluatorRetrieveArguments = {
+            **scorer.retrieve_arguments,
+            "workers": 1,
+            "timeout": None,
+            "retries": 0,
+            "show_progress": False,
+            "raise_on_error": True,
+            "resume": None,
+        }
         make_result = partial(scorer.score_one_query, expected_texts=expected_texts)
         return PreparedRetrieval(self._make_functions(mode), retrieve_arguments, make_result)
 
@@ -277,16 +303,14 @@ class RetrieverEvaluator(EvaluationSetup):
         """
         task = forward_arguments("evaluate", self._prepare_query, args, kwargs)
         run = retrieve(task.functions, **task.retrieve_arguments)
-        result: RetrieverEvalResult = task.make_result(run)
-        return result
+        return task.make_result(run)
 
     @takes_arguments_of(_prepare_query)
     async def aevaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:
         """Retrieve for one query and score the result; the asynchronous version of `evaluate`."""
         task = forward_arguments("aevaluate", self._prepare_query, args, kwargs)
         run = await aretrieve(task.functions, **task.retrieve_arguments)
-        result: RetrieverEvalResult = task.make_result(run)
-        return result
+        return task.make_result(run)
 
     def _prepare_dataset(
         self,
@@ -304,13 +328,14 @@ class RetrieverEvaluator(EvaluationSetup):
         clusters: ClustersBy = "source",
         exclude: Exclude | None = None,
         resume: str | PathLike[str] | None = None,
-    ) -> PreparedRetrieval:
+    ) -> PreparedRetrieval[DatasetResult]:
         """Check the arguments of `evaluate_dataset` before the retriever is asked."""
         content = read_dataset_content(dataset)
         questions = EvaluationSet.from_dataset(content)
         mode = get_dataset_mode(content)
         scorer = self._make_scorer(questions, mode, match, clusters, exclude, source, documents)
-        retrieve_arguments = scorer.retrieve_arguments | {
+        retrieve_arguments: EvaluatorRetrieveArguments = {
+            **scorer.retrieve_arguments,
             "workers": workers,
             "timeout": timeout,
             "retries": retries,
@@ -375,8 +400,7 @@ class RetrieverEvaluator(EvaluationSetup):
         """
         task = forward_arguments("evaluate_dataset", self._prepare_dataset, args, options)
         run = retrieve(task.functions, **task.retrieve_arguments)
-        result: DatasetResult = task.make_result(run)
-        return result
+        return task.make_result(run)
 
     @takes_arguments_of(_prepare_dataset)
     async def aevaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:
@@ -384,8 +408,7 @@ class RetrieverEvaluator(EvaluationSetup):
         task = forward_arguments("aevaluate_dataset", self._prepare_dataset, args, options)
         run = await aretrieve(task.functions, **task.retrieve_arguments)
         # In a thread, because metrics of LlamaIndex may take long or call a service.
-        result: DatasetResult = await asyncio.to_thread(task.make_result, run)
-        return result
+        return await asyncio.to_thread(task.make_result, run)
 
 
 def _refuse_unknown_arguments(arguments: Mapping[str, Any]) -> None:

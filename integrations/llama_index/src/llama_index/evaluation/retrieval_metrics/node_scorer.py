@@ -14,7 +14,7 @@ from llama_index.evaluation.retrieval_metrics.nodes import convert_nodes
 from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
 from llama_index.evaluation.retrieval_metrics.source_names import read_source_texts, resolve_judged_source
 from retrieval_metrics import DEFAULT_METRICS, Matching, Qrels, Span
-from retrieval_metrics.integration_api import EvaluationTask
+from retrieval_metrics.integration_api import EvaluationTask, RetrieveArguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 
 # Metrics of LlamaIndex that read only texts and no judgments.
 METRICS_OF_TEXTS = (CohereRerankRelevancyMetric,)
+
+
+class NodeRetrieveArguments(RetrieveArguments):
+    """The arguments of `rm.retrieve` with which a scorer of nodes has its questions asked.
+
+    Attributes:
+        convert: Reads what a retriever returned.
+    """
+
+    convert: Callable[[Any], list[Retrieved]]
 
 
 class NodeScorer:
@@ -62,7 +72,7 @@ class NodeScorer:
         )
         name_document = resolve_judged_source(self._task, questions, match, source)
         self.convert = partial(convert_nodes, mode=mode, name_document=name_document)
-        self.retrieve_arguments = self._task.retrieve_arguments | {"convert": self.convert}
+        self.retrieve_arguments: NodeRetrieveArguments = {**self._task.retrieve_arguments, "convert": self.convert}
         if not self._core_metrics:
             self.retrieve_arguments["check"] = None
 

@@ -229,7 +229,10 @@ class DatasetResult(list[RetrievalEvalResult]):
             content = read_json(path)
             results = [RetrieverEvalResult.model_validate(saved) for saved in content["results"]]
             queries = [result.query_id for result in results]
-            seconds: Any = dict(zip(queries, content["seconds"], strict=True))
+            seconds: Any = {}
+            for query, query_seconds in zip(queries, content["seconds"], strict=True):
+                if query_seconds is not None:
+                    seconds[query] = query_seconds
             names = content["metrics"]
             host_names = content["foreign"]
             evaluation = None if content["evaluation"] is None else parse_saved(content["evaluation"])
