@@ -172,8 +172,8 @@ class TestClaims:
     def test_a_model_in_place_of_people_is_named(self) -> None:
         assert self.estimate(self.label_sample()).notes == ()
         (note,) = self.estimate(self.label_sample(kind="model")).notes
-        assert note.startswith("Ada: grades of models, passed as human ones")
-        assert self.estimate(self.model, self.label_sample()).notes[0].startswith("m graded as a model")
+        assert note.startswith("Ada: grades from a model")
+        assert self.estimate(self.model, self.label_sample()).notes[0].startswith("m: grades from a model")
 
     def test_grades_of_another_scale_are_refused(self) -> None:
         human = {query: {"d1": 100, "d2": 0} for query in self.sample}

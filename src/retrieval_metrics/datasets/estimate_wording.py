@@ -175,7 +175,7 @@ def look_note(look: Look, level: float) -> str:
 def model_graders_note(models: Sequence[str]) -> str:
     """Return a note that models gave the grades that were passed as people's."""
     graders = numbers.join_names(list(models))
-    return f'{graders}: grades of models, passed as human ones; "human" means these here'
+    return f'{graders}: grades from a model, passed as human grades; "human" refers to them here'
 
 
 def gap_notes(gaps: SampleGaps) -> list[str]:
