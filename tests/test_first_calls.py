@@ -36,12 +36,6 @@ class Measure:
         return "nDCG@10"
 
 
-class Results(list[Any]):
-    """Rows of a host, with the evaluation of all."""
-
-    evaluation = RESULT
-
-
 class Framework:
     """A retriever of a framework that can be iterated over, as models of pydantic can."""
 
@@ -57,10 +51,6 @@ def retriever(text: str) -> list[str]:
 
 
 WRONG: dict[str, tuple[Any, str]] = {
-    "results of a host": (
-        lambda: rm.compare({"old": Results(), "new": Results()}),
-        "write compare({name: one.evaluation for name, one in results.items()})",
-    ),
     "two evaluations": (lambda: anything.compare(RESULT, RESULT), 'write compare({"a": first, "b": second})'),
     "a list of runs": (lambda: anything.compare(QRELS, [RUN, RUN]), 'write compare(qrels, {"a": run, "b": other_run})'),
     "no runs": (lambda: rm.compare(QRELS), 'write compare(qrels, {"a": run, "b": other_run})'),
