@@ -115,8 +115,7 @@ def test_the_line_to_write_is_in_the_message(name: str) -> None:
 def test_the_lines_are_right() -> None:
     import pandas as pd
 
-    results: Any = {"old": Results(), "new": Results()}
-    assert rm.compare({name: result.evaluation for name, result in results.items()}).systems == ("old", "new")
+    assert rm.compare({"old": RESULT, "new": RESULT}).systems == ("old", "new")
     assert rm.evaluate(OfRanx(QRELS).to_dict(), OfRanx(RUN).to_dict(), "mrr") == RESULT
     qrels = rm.Qrels.from_frame(pd.DataFrame([Qrel("q1", "d1", 1)]))
     run = rm.Run.from_frame(pd.DataFrame([ScoredDoc("q1", "d1", 2.0)]))
