@@ -32,6 +32,7 @@ os.environ.update(
 
 from hypothesis import settings
 
+import cpu_limit
 import quick
 from browsing import Browser
 from retrieval_metrics.metrics.base.user_metrics import defined_metrics, forget_metric
@@ -75,6 +76,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_page_of_ray = item.path.name == "test_pages.py" and re.search(r"test_the_page_runs.*\bray\b", item.name)
         if "integrations/ray/" in item.nodeid.partition("::")[0] or is_page_of_ray:
             item.add_marker(pytest.mark.ray)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    return (yield from cpu_limit.watch(item))
 
 
 @pytest.fixture(autouse=True)

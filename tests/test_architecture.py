@@ -262,7 +262,12 @@ TEST_LIMITS = {
 
 
 @pytest.mark.parametrize(
-    ("folder", "limits"), [("src", SOURCE_LIMITS), ("integrations", SOURCE_LIMITS), ("tests", TEST_LIMITS)]
+    ("folder", "limits"),
+    [
+        ("src", SOURCE_LIMITS),
+        ("integrations", SOURCE_LIMITS),
+        pytest.param("tests", TEST_LIMITS, marks=pytest.mark.thorough),
+    ],
 )
 def test_the_code_reads_as_plainly_as_before(folder: str, limits: dict[str, float]) -> None:
     figures = measure(python_files(ROOT / folder))

@@ -73,7 +73,7 @@ SPREADS: dict[str, Callable[[np.random.Generator, int], NDArray[np.float64]]] = 
 
 
 @pytest.mark.parametrize("spread", SPREADS)
-@pytest.mark.parametrize("count", [30, 50, 200])
+@pytest.mark.parametrize("count", [pytest.param(30, marks=pytest.mark.thorough), 50, 200])
 def test_the_lower_end_is_what_is_found_in_four_of_five_cases(spread: str, count: int) -> None:
     random = np.random.default_rng(count)
     draw = SPREADS[spread]
