@@ -231,7 +231,10 @@ RANKED = ["71", "70"]
 def evaluate_in_langchain(judgments: Any, _: Path) -> Any:
     from langchain_retrieval_metrics import evaluate_retriever
 
-    return evaluate_retriever(lambda _: RANKED, {"why?": judgments}, "mrr")
+    def retriever(_: str) -> Any:
+        return RANKED
+
+    return evaluate_retriever(retriever, {"why?": judgments}, "mrr")
 
 
 def evaluate_in_langsmith(judgments: Any, _: Path) -> Any:

@@ -23,6 +23,7 @@ from retrieval_metrics.evaluation.id_mismatch import (
 from retrieval_metrics.evaluation.near_miss_remedy import IdChange
 from retrieval_metrics.evaluation.near_queries import NearQuery
 from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
+from retrieval_metrics.inputs.items import QueryTexts
 from retrieval_metrics.matching.judged_columns import Unlocated
 from retrieval_metrics.matching.near_misses import NearMiss
 
@@ -56,7 +57,7 @@ def make_empty_rankings(
     *,
     is_every_query_expected: bool = True,
     scored_zero: bool = True,
-    query_texts: Mapping[str | int, str] | None = None,
+    query_texts: QueryTexts | None = None,
 ) -> EmptyRankings:
     return EmptyRankings(
         n_empty=n_empty,

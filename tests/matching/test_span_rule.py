@@ -231,6 +231,15 @@ class TestAgainstSetsOfCharacters:
         )
         assert repr(flat_means) == repr(grouped_means)
 
+    def test_a_judged_piece_within_a_partly_covered_one_is_not_counted_above_it(self) -> None:
+        judgments = [{Span("s", 0, 1): 0}, {Span("s", 0, 3): 1}]
+        chunks = [Chunk("s0", "s", 0, 2), Chunk("s2", "s", 2, 3)]
+        sources = {"s": "xax"}
+        assert means_with_sources(judgments, items(sources, chunks), ["infap", "map"], sources) == {
+            "infap": 1.0,
+            "map": 1.0,
+        }
+
     @pytest.mark.thorough
     @given(situation=situations())
     def test_every_bounded_metric_stays_in_bounds(

@@ -61,8 +61,12 @@ def estimate_average_precision(judged: JudgedRun, rel: float | None, is_pooled: 
         return count_above(hits.query, hits.rank, items.query[mask], items.rank[mask])
 
     n_relevant_above = hits.ordinal - 1
-    n_judged_above = n_relevant_above + count_above_hits(~is_relevant(items.grade, rel) & ~is_pooled)
-    n_pooled_above = n_judged_above + count_above_hits(is_pooled)
+    # A text that only covers a part of a relevant piece has no row of its own, though it may hold another judged piece;
+    # so no more can stand above a hit than there are rows.
+    n_rows_above = hits.row - 1
+    is_nonrelevant = ~is_relevant(items.grade, rel) & ~is_pooled
+    n_judged_above = np.minimum(n_relevant_above + count_above_hits(is_nonrelevant), n_rows_above)
+    n_pooled_above = np.minimum(n_judged_above + count_above_hits(is_pooled), n_rows_above)
     term = (1 + n_pooled_above * (n_relevant_above + EPSILON) / (n_judged_above + 2 * EPSILON)) / hits.row
     return judged.sum_by_query(hits.query, term) / np.maximum(judged.n_relevant(rel), 1)
 
