@@ -76,6 +76,19 @@ def test_scores_of_numpy_and_whole_numbers_are_numbers() -> None:
 
 def test_scores_whose_sum_overflows_are_finite_all_the_same() -> None:
     assert ranks(["b"], {"a": 1.7e308, "b": 1.6e308, "c": 1.5e308}) == {"b": 2}
+    assert ranks(["b"], {**{f"d{index}": 10**308 for index in range(20)}, "b": 1.0}) == {"b": 21}
+    assert ranks(["b"], {**{f"d{index}": 10**308 for index in range(200)}, "b": 1.0}) == {"b": 201}
+
+
+@pytest.mark.parametrize("score", [1.7e308, 10**308], ids=["float", "int"])
+def test_an_unchanged_ranking_without_a_finite_sum_is_read_again_and_a_changed_one_is_not(score: float) -> None:
+    scores: dict[str, float] = {f"d{index}": score for index in range(500)}
+    scores["b"] = 1.0
+    evaluation = rm.evaluate({"q": ["b"]}, {"q": scores}, "mrr")
+    assert evaluation.explain("q").query == "q"
+    scores["b"] = 2.0
+    with pytest.raises(ValueError, match="was changed after it was evaluated"):
+        evaluation.explain("q")
 
 
 def test_a_repeated_document_stands_at_its_first_rank() -> None:

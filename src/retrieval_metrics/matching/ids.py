@@ -22,7 +22,7 @@ from retrieval_metrics.inputs.ranking_checks import as_list, refuse_empty_id, re
 from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_ranking
 from retrieval_metrics.matching.judged_columns import Duplicates, Items
 from retrieval_metrics.matching.judged_run import JudgedRun
-from retrieval_metrics.matching.read_scores import ReadScores
+from retrieval_metrics.matching.read_scores import ReadScores, sum_scores
 from retrieval_metrics.matching.short_rankings import find_in_short_rankings, list_short_rankings
 
 if TYPE_CHECKING:
@@ -175,16 +175,18 @@ class IdFinder:
             positions = [position for position, document in enumerate(documents, start) if document in ranking]
         scores = list(ranking.values())
         found_scores = [ranking[documents[position - start]] for position in positions]
+        total: Any = None
         try:
             # The sum is finite only if every score is, and summing is one pass in C.
             total = sum(scores)
             has_finite_sum = isfinite(total)
-            if len(scores) > MAX_COPIED_SCORES and type(ranking) is dict:
-                self.read_scores.add(index, ranking, total, positions, found_scores)
         except (TypeError, OverflowError):
             has_finite_sum = False
         if not has_finite_sum:
             require_finite_scores(ranking, self.queries[index])
+        if len(scores) > MAX_COPIED_SCORES and type(ranking) is dict:
+            comparable_total = total if has_finite_sum else sum_scores(ranking)
+            self.read_scores.add(index, ranking, comparable_total, positions, found_scores)
         if not positions:
             return
         ascending = _sort_ascending(scores, total)
@@ -306,7 +308,7 @@ class IdFinder:
 
 
 def _sort_ascending(scores: list[Any], total: Any) -> Any:
-    """Return scores in ascending order; the list may be sorted in place, and `total` is its sum."""
+    """Return scores in ascending order; the list may be sorted in place, and `total` is its sum, if they have any."""
     if len(scores) < MIN_SCORES_FOR_NUMPY:
         scores.sort()
         return scores
