@@ -103,7 +103,11 @@ def _find_in_short_rankings(finder: IdFinder, qrels: Qrels, run: RunMapping, ord
     if ranks is None:
         return None
     finder.take_short_ranks(ranks, rankings)
-    return set(map(type, map(next, map(iter, filter(None, rankings)))))
+    id_types: set[type] = set()
+    for ranking in rankings:
+        if ranking:
+            id_types.add(type(next(iter(ranking))))
+    return id_types
 
 
 def _require_matching_id_types(qrels: Qrels, id_types: set[type]) -> None:
@@ -124,6 +128,14 @@ class _Tie(NamedTuple):
 
     n_tied: int
     first_rank: int
+
+
+class _Duplicate(NamedTuple):
+    """A rank that repeats a document: the positions of the query and of the document, the latter -1 if not judged."""
+
+    query: int
+    rank: int
+    document: int
 
 
 class IdFinder:
@@ -152,8 +164,7 @@ class IdFinder:
         self._single_precision = order.single_precision
         self._tie_by_index: dict[int, _Tie] = {}  # by index in `positions`
         self.read_scores = ReadScores(documents)
-        # The position of the query, the rank, and the position of the document, or -1 if it is not judged.
-        self._duplicates: list[tuple[int, int, int]] = []
+        self._duplicates: list[_Duplicate] = []
 
     def start_query(self, query: QueryId, documents: Sequence[Any]) -> None:
         """Prepare to look for the judged documents of one query, and forget those of any query before."""
@@ -162,6 +173,8 @@ class IdFinder:
         self.bounds = 0, len(documents)
         self.positions = []
         self.n_above = []
+        self._tie_by_index.clear()
+        self._duplicates.clear()
         self.read_scores = ReadScores(documents)
 
     def find_in_scores(self, index: int, ranking: Mapping[Any, float]) -> None:
@@ -285,7 +298,7 @@ class IdFinder:
         }
         for n_above, document in enumerate(ranking):
             if first_index[document] != n_above:
-                self._duplicates.append((index, n_above + 1, judged_positions.get(document, -1)))
+                self._duplicates.append(_Duplicate(index, n_above + 1, judged_positions.get(document, -1)))
 
     def duplicates(self) -> Duplicates:
         """Return the ranks that repeat a document of the same ranking."""
