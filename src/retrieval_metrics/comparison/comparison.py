@@ -123,7 +123,7 @@ class Comparison(ComparisonRecord, Printed):
         """
         computed = [metric for metric in self.metrics if not metric.definition.is_given]
         metrics = select_ranking_metrics(computed or self.metrics)
-        return rank_documents_to_judge(self.scores, metrics, self.pairs, positive_integer(n, "n"))
+        return rank_documents_to_judge(self.scores, metrics, self.differences, positive_integer(n, "n"))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per difference.
