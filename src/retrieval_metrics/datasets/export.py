@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.datasets.label_wording import format_grades
 from retrieval_metrics.files.saved_questions import encode_answer_and_conversation
 from retrieval_metrics.inputs.foreign_datasets import QUERY_ID_KEY
-from retrieval_metrics.inputs.items import Piece, Quote, Text
+from retrieval_metrics.inputs.items import Piece, Quote, Span, Text
 from retrieval_metrics.inputs.json_codec import encode_id, encode_judgments, to_json_value
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.question_rows import CONVERSATION_KEY
@@ -106,11 +106,12 @@ def llama_index_dataset(questions: Questions, corpus: Mapping[str, str] | None, 
     relevant = list(_iterate_relevant(questions))
     if any(_select_texts(question.relevant) for question in relevant):
         return {"examples": [_labelled_rag_example(questions, question) for question in relevant]}
-    require_ids(questions, "LlamaIndex's dataset")
+    if not lossy:
+        require_ids(questions, "LlamaIndex's dataset")
     queries: Mapping[Any, str] = questions.queries
     relevant_docs = {}
     for question in relevant:
-        relevant_docs[str(question.query)] = list(map(str, question.relevant))
+        relevant_docs[str(question.query)] = list(map(str, _select_ids(question.relevant)))
     return {
         "queries": {str(query): text for query, text in queries.items()},
         "corpus": {str(name): text for name, text in (corpus or {}).items()},
@@ -173,11 +174,20 @@ def _require_representable_group(query: Any, group: Mapping[Any, float], target:
     writable = [judged for judged in relevant if not isinstance(judged, Piece) or isinstance(judged, (Quote, Text))]
     if relevant and not writable:
         raise ValueError(f"{target} cannot hold {relevant[0]!r} of query {query!r}, only ids, quotes and texts")
-    if len(writable) > 1 and not lossy:
+    if lossy or len(relevant) == 1 or not writable:
+        return
+    unwritable = [judged for judged in relevant if judged not in writable]
+    if len(writable) > 1 or not _are_places(unwritable, writable[0]):
         raise ValueError(
-            f"{target} cannot hold alternatives, and query {query!r} has {writable}; with lossy=True all of them are "
-            "listed, as if each were needed"
+            f"{target} cannot hold alternatives, and query {query!r} has {relevant}; with lossy=True all ids, quotes "
+            "and texts are listed, as if each were needed"
         )
+
+
+def _are_places(pieces: Iterable[Any], judged: Any) -> bool:
+    """Return whether pieces say only where a quote or a text is, so that nothing is lost without them."""
+    # A generated question has each quote with the spans where it is.
+    return isinstance(judged, (Quote, Text)) and all(isinstance(piece, Span) for piece in pieces)
 
 
 def _require_one_grade(query: Any, groups: Iterable[Mapping[Any, float]], target: str) -> None:
