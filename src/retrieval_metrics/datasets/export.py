@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from retrieval_metrics.datasets.label_wording import format_grades
 from retrieval_metrics.files.saved_questions import encode_answer_and_conversation
@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from retrieval_metrics.inputs.questions import Questions
+
+
+class _QuestionJson(TypedDict):
+    """A question with everything known about it, as plain values for JSON."""
+
+    id: str | int
+    text: str
+    relevant: Any
+    provenance: dict[str, Any]
+    answer: NotRequired[str]
+    conversation: NotRequired[list[dict[str, str]]]
 
 
 def ragas_rows(questions: Questions, *, lossy: bool) -> list[dict[str, Any]]:
@@ -42,10 +53,10 @@ def langsmith_examples(questions: Questions) -> list[dict[str, Any]]:
     """Return examples for LangSmith, with judgments as `save` writes them."""
     examples = []
     for row in _json_rows(questions):
-        inputs = {"query": row["text"]}
+        inputs: dict[str, Any] = {"query": row["text"]}
         outputs = {"relevant": row["relevant"]}
-        if CONVERSATION_KEY in row:
-            inputs[CONVERSATION_KEY] = row[CONVERSATION_KEY]
+        if "conversation" in row:
+            inputs[CONVERSATION_KEY] = row["conversation"]
         if "answer" in row:
             outputs["answer"] = row["answer"]
         metadata = {**row["provenance"], QUERY_ID_KEY: row["id"]}
@@ -57,10 +68,10 @@ def mlflow_rows(questions: Questions) -> list[dict[str, Any]]:
     """Return rows for MLflow, with judgments as `save` writes them."""
     rows = []
     for row in _json_rows(questions):
-        inputs = {"question": row["text"]}
+        inputs: dict[str, Any] = {"question": row["text"]}
         expectations = {"relevant_ids": row["relevant"]}
-        if CONVERSATION_KEY in row:
-            inputs[CONVERSATION_KEY] = row[CONVERSATION_KEY]
+        if "conversation" in row:
+            inputs[CONVERSATION_KEY] = row["conversation"]
         if "answer" in row:
             expectations["expected_response"] = row["answer"]
         rows.append({"inputs": inputs, "expectations": expectations, "tags": {QUERY_ID_KEY: str(row["id"])}})
@@ -83,12 +94,12 @@ def pydantic_evals_cases(questions: Questions) -> list[dict[str, Any]]:
     return cases
 
 
-def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
+def _json_rows(questions: Questions) -> Iterable[_QuestionJson]:
     """Yield a row for each question, with everything known about it as plain values for JSON."""
     as_qrels(questions.qrels)  # errors in the judgments are raised before any row is made
     qrels = judgments_by_query(questions.qrels)
     for query, text in questions.queries.items():
-        row = {
+        row: _QuestionJson = {
             "id": encode_id(query),
             "text": text,
             "relevant": encode_judgments(qrels[query], f"query {query!r}"),
@@ -97,7 +108,12 @@ def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
         provenance = questions.provenance.get(query)
         if provenance is not None:
             row["provenance"] = to_json_value(provenance.as_dict(), f"the provenance of query {query!r}")
-        yield row | encode_answer_and_conversation(questions, query)
+        answer_and_conversation = encode_answer_and_conversation(questions, query)
+        if "answer" in answer_and_conversation:
+            row["answer"] = answer_and_conversation["answer"]
+        if CONVERSATION_KEY in answer_and_conversation:
+            row["conversation"] = answer_and_conversation[CONVERSATION_KEY]
+        yield row
 
 
 def llama_index_dataset(questions: Questions, corpus: Mapping[str, str] | None, *, lossy: bool) -> dict[str, Any]:
