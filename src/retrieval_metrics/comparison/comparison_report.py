@@ -51,7 +51,7 @@ MAX_SHOWN_SYSTEMS = 25
 MAX_SENTENCES = 8
 
 
-def comparison_report(
+def write_comparison_report(
     comparison: ComparisonRecord, path: str | PathLike[str], title: str, options: ReportOptions
 ) -> None:
     """Write the report of a comparison; see `Comparison.report`."""
