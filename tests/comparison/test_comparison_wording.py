@@ -9,16 +9,11 @@ import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from ranked_systems import same_ranking, systems
 from retrieval_metrics.comparison.comparison_wording import (
-    EFFECT_SIZE_MEANING,
-    GLOSSARY,
-    MDE_MEANING,
-    design_effect_notes,
     format_failures,
     format_judged_shares,
     judged_coverage_note,
     judged_notes,
     largest_changes_note,
-    method_notes,
     selection_bias_notes,
 )
 from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
@@ -34,21 +29,11 @@ def compare_judged(second: list[str], **options: Any) -> rm.Comparison:
     return rm.compare(qrels, runs, "mrr@2", **options)
 
 
-def compare_clusters() -> rm.Comparison:
-    qrels, runs = systems({"a": [2, 1, 1, 4, 1, 2, 1, 3], "b": [1, 4, 1, 5, 2, 1, 2, 2]})
-    clusters = {query: f"source {number // 2}" for number, query in enumerate(qrels)}
-    return rm.compare(qrels, runs, ["mrr", "hit_rate@1"], clusters=clusters, margin=0.1)
-
-
 def make_texts() -> dict[str, list[str]]:
     unequal = compare_judged(["x", "d"])
     changes = rm.compare(*systems({"a": [2, 1, 1, 4, 1], "b": [1, 4, 1, 5, 2]}), "mrr").difference("mrr")
     texts = {"q0": "What does a library card cost for somebody who lives in another town?", "q1": "q1"}
     return {
-        "columns": [MDE_MEANING, EFFECT_SIZE_MEANING, *(f"{column}: {text}" for column, text in GLOSSARY.items())],
-        "method": method_notes(compare_judged(["x", "d"])),
-        "method with clusters and a margin": method_notes(compare_clusters()),
-        "design effect": design_effect_notes(compare_clusters()),
         "judged, with bounds": judged_notes(compare_judged(["x", "d"], unjudged="bounds")),
         "failures": [format_failures("bm25", {"q1": TimeoutError("no answer"), "q2": TimeoutError("no answer")})],
         "unequal coverage": [judged_coverage_note(unequal)],

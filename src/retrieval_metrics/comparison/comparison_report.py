@@ -13,13 +13,9 @@ from retrieval_metrics.comparison.comparison_charts import (
     system_mean_charts,
 )
 from retrieval_metrics.comparison.comparison_tables import means_table, retrieval_tables
-from retrieval_metrics.comparison.comparison_wording import (
-    GLOSSARY,
-    design_effect_notes,
-    format_shown_pairs,
-    method_notes,
-)
+from retrieval_metrics.comparison.comparison_wording import format_shown_pairs
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
+from retrieval_metrics.comparison.method_wording import GLOSSARY, design_effect_notes, method_notes
 from retrieval_metrics.comparison.system_ranking import choose_main_pair, systems_in_order
 from retrieval_metrics.evaluation.about_section import format_about_section
 from retrieval_metrics.evaluation.query_report import QueryData

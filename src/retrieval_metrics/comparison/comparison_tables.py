@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.comparison.comparison_wording import (
+from retrieval_metrics.comparison.comparison_wording import format_failures, judged_notes
+from retrieval_metrics.comparison.difference import difference_cells
+from retrieval_metrics.comparison.method_wording import (
     EFFECT_SIZE_MEANING,
     MDE_MEANING,
     design_effect_notes,
-    format_failures,
-    judged_notes,
     method_notes,
 )
-from retrieval_metrics.comparison.difference import difference_cells
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 
