@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite
 from numbers import Real
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from retrieval_metrics.inputs.column_detection import (
@@ -226,10 +227,10 @@ def _read_rows(
     with_labels: bool = False,
 ) -> QuestionsT:
     raw_rows = list(rows)
+    translated_rows = read_cells(list(map(translate_row, raw_rows)), separator, is_table=is_table)
     for number, row in enumerate(raw_rows, start=1):
         if isinstance(row, Mapping):
             _require_agreeing_judgments(row, number)
-    translated_rows = read_cells(list(map(translate_row, raw_rows)), separator, is_table=is_table)
     gathered_rows = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS)
     queries: dict[QueryId, str] = {}
     qrels: dict[QueryId, Judgments] = {}
@@ -274,8 +275,8 @@ def _require_agreeing_judgments(row: Mapping[str, Any], number: int) -> None:
     for column in columns[1:]:
         if filled[column] != filled[columns[0]]:
             raise ValueError(
-                f"row {number} has different judgments in {columns[0]!r} and {column!r}: {filled[columns[0]]!r} and "
-                f"{filled[column]!r}; name the column that counts: columns={{'relevant': ...}}"
+                f"row {number} has different judgments in {columns[0]!r} and {column!r}: {shortened(filled[columns[0]])} "
+                f"and {shortened(filled[column])}; name the column that counts: columns={{'relevant': ...}}"
             )
 
 
