@@ -271,12 +271,13 @@ def _require_agreeing_judgments(row: Mapping[str, Any], number: int) -> None:
         return
     present = drop_missing({column: row[column] for column in judgment_columns})
     filled = {column: value for column, value in present.items() if not _is_empty_cell(value)}
-    columns = list(filled)
-    for column in columns[1:]:
-        if filled[column] != filled[columns[0]]:
+    first_column = next(iter(filled), judgment_columns[0])
+    for column, judgments in filled.items():
+        if judgments != filled[first_column]:
+            values = f"{shortened(filled[first_column])} and {shortened(judgments)}"
             raise ValueError(
-                f"row {number} has different judgments in {columns[0]!r} and {column!r}: {shortened(filled[columns[0]])} "
-                f"and {shortened(filled[column])}; name the column that counts: columns={{'relevant': ...}}"
+                f"row {number} has different judgments in {first_column!r} and {column!r}: {values}; name the column "
+                "that counts: columns={'relevant': ...}"
             )
 
 
