@@ -78,6 +78,31 @@ def test_an_effect_is_how_much_the_mean_difference_of_two_systems_moves() -> Non
         assert effects({"old": {"p": ["a"], "q": ["a"]}, "new": last}, metrics)["w"] == pytest.approx(1 / 5 / 2)
 
 
+@pytest.mark.parametrize(("n_relevant", "n_irrelevant"), [(4, 4), (4, 0), (1, 7), (0, 3)])
+@pytest.mark.parametrize("metric", ["precision@2", "recall@2", "false_answer"])
+def test_an_effect_is_that_on_the_mean_over_the_queries_with_a_value(
+    n_relevant: int, n_irrelevant: int, metric: str
+) -> None:
+    # The metric is undefined either for the queries with a relevant document, or for those without.
+    qrels = {f"r{number}": {"a": 1, "z": 0} for number in range(n_relevant)}
+    qrels |= {f"i{number}": {"a": 0, "z": 0} for number in range(n_irrelevant)}
+    runs: dict[str, Run] = {
+        "old": {query: ["z", "a"] for query in qrels},
+        "new": {query: ["z", "v"] for query in qrels},
+    }
+    for query in list(qrels)[-2:]:
+        runs["old"][query] = []
+    comparison = quietly(qrels, runs, metric)
+    mean = comparison.difference(metric).mean
+    for suggestion in comparison.to_judge():
+        query = str(suggestion.query)
+        completed = {**qrels, query: {**qrels[query], str(suggestion.document): 1}}
+        change = quietly(completed, runs, metric).difference(metric).mean - np.nan_to_num(mean)
+        assert suggestion.effect >= abs(np.nan_to_num(change)) - 1e-12
+        if metric != "false_answer":  # for which forbidding the document is tried too
+            assert suggestion.effect == pytest.approx(abs(change))
+
+
 def test_how_much_is_judged_is_not_said_of_judgments_of_text() -> None:
     halves = [rm.Retrieved(number, "x" * 50, "page", number) for number in (0, 50)]
     truth = {f"q{number}": [rm.Span("page", 0, 80)] for number in range(12)}

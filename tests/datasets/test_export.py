@@ -192,6 +192,28 @@ class TestWhatIsRefused:
             convert(questions)
         assert "d2" in str(convert(questions, lossy=True))
 
+    @pytest.mark.parametrize(
+        "alternatives",
+        [
+            ["d1", rm.Span("a.md", 0, 5)],
+            ["d1", rm.Metadata(page=3)],
+            [rm.Quote("because it is so"), rm.Metadata(page=3)],
+            [rm.Quote("because it is so"), rm.Span("a.md", 0, 16), rm.Metadata(page=3)],
+        ],
+    )
+    def test_alternatives_that_would_be_dropped(self, convert: Any, alternatives: list[Any]) -> None:
+        questions = rm.EvaluationSet({"q1": "why?"}, {"q1": [alternatives]})
+        with pytest.raises(ValueError, match=r"cannot hold alternatives, and query 'q1' has .*; with lossy"):
+            convert(questions)
+        only = rm.EvaluationSet({"q1": "why?"}, {"q1": [alternatives[:1]]})
+        assert convert(questions, lossy=True) == convert(only)
+
+    def test_places_of_a_quote_are_no_alternatives(self, convert: Any) -> None:
+        quote = rm.Quote("because it is so")
+        places = [rm.Span("a.md", 0, 16), rm.Span("b.md", 7, 23)]
+        with_places = rm.EvaluationSet({"q1": "why?"}, {"q1": [[quote, *places]]})
+        assert convert(with_places) == convert(rm.EvaluationSet({"q1": "why?"}, {"q1": [quote]}))
+
     def test_grades(self, convert: Any) -> None:
         with pytest.raises(ValueError, match="cannot hold grades, and query 'q1' has 1, 3; with lossy=True"):
             convert(rm.EvaluationSet({"q1": "why?"}, {"q1": {"d1": 3, "d2": 1}}))

@@ -106,4 +106,4 @@ class TestSpans:
             assert finding.fix is None
         else:
             assert finding.fix is not None
-            assert finding.fix.by == (rm.Span("a", *moved),)
+            assert finding.fix.replacements == (rm.Span("a", *moved),)

@@ -5,7 +5,7 @@ from pathlib import Path
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from retrieval_metrics.datasets import lint_wording as wording
-from retrieval_metrics.datasets.lint_report import FINDING_KINDS, LintFinding
+from retrieval_metrics.datasets.lint_report import SEVERITY_BY_FINDING, LintFinding
 from retrieval_metrics.evaluation.chance import Chance
 
 GOLDEN = Path(__file__).parent / "golden" / "lint_wording.txt"
@@ -102,6 +102,6 @@ def test_every_finding_has_a_sentence_or_several() -> None:
         "unanswered": ["unanswered_by_bm25", "unanswered_by_runs", "judgments_of_other_question"],
         "easy": ["easy_for_bm25", "easy_for_runs"],
     }
-    for finding in FINDING_KINDS:
+    for finding in SEVERITY_BY_FINDING:
         for sentence in sentences_by_finding.get(finding, [finding]):
             assert callable(getattr(wording, f"format_{sentence}"))

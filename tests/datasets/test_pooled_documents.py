@@ -1,6 +1,7 @@
 """The kinds of pooled passages."""
 
 import retrieval_metrics as rm
+from retrieval_metrics.datasets.pooled_documents import find_passage_kinds
 from vault_runs import CORPUS, QUERIES, RUNS
 
 
@@ -25,3 +26,15 @@ def test_kinds_at_their_borders() -> None:
     assert {kinds["q1", document]["found by"] for document in "acde"} == {
         "alone"
     }  # the name of the only system, and no more
+
+
+def test_documents_without_a_text_count_in_no_median() -> None:
+    run = {"q1": ["a", "c", "x", "y", "z"]}
+    corpus = {"a": "guard", "c": "the vault opens at night"}
+    pool = rm.pool(QUERIES, {"alone": run}, corpus)
+    kinds = find_passage_kinds(pool.items, pool.queries, pool.systems)
+    assert kinds.median_length == 3
+    assert [kinds.by_passage["q1", document].is_long for document in "acx"] == [False, True, None]
+    assert kinds.by_passage["q1", "c"].has_many_question_words
+    assert kinds.by_passage["q1", "x"].has_many_question_words is None
+    assert [pool.kinds["q1", document].get("length") for document in "acx"] == ["up to 3 words", "over 3 words", None]

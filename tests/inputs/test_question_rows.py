@@ -1,9 +1,11 @@
 """Questions and judgments are read from datasets of every shape."""
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrieval_metrics as rm
@@ -79,3 +81,33 @@ def test_without_an_id_the_text_is_the_id(dataset: Any) -> None:
 def test_another_shape_is_refused_with_its_place(dataset: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         rm.EvaluationSet.from_dataset(dataset)
+
+
+def read_csv(path: Path, text: str, **options: Any) -> rm.EvaluationSet:
+    path.write_text(text)
+    return rm.read_questions(path, **options)
+
+
+def test_each_row_of_a_table_has_the_judgments_of_the_column_that_it_fills(tmp_path: Path) -> None:
+    path = tmp_path / "questions.csv"
+    read = read_csv(path, "query,relevant_ids,gold_ids\na,d1,\nb,,d2\nc,,\nd,d3,d3\n")
+    assert read.qrels == {"a": ["d1"], "b": ["d2"], "c": [], "d": ["d3"]}
+
+
+def test_two_columns_of_a_row_with_different_judgments_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "questions.csv"
+    table = "query,relevant_ids,gold_ids\na,d1,\nc,d3,d4\n"
+    with pytest.raises(ValueError, match=r"row 2 .* 'relevant_ids' and 'gold_ids': 'd3' and 'd4'.*columns="):
+        read_csv(path, table)
+    assert read_csv(path, table, columns={"relevant": "gold_ids"}).qrels == {"a": [], "c": ["d4"]}
+    row = {"query": "c", "relevant_ids": np.array(["d3"]), "gold_ids": ["d4"]}
+    with pytest.raises(ValueError, match="row 1 has different judgments"):
+        rm.EvaluationSet.from_dataset([row])
+    with pytest.raises(ValueError, match=r"\[\] and \['d4'\]"):
+        rm.EvaluationSet.from_dataset([{**row, "relevant_ids": []}])
+    assert rm.EvaluationSet.from_dataset([{**row, "relevant_ids": ["d4"]}]).qrels == {"c": ["d4"]}
+
+
+def test_judgments_without_a_question_are_not_lost(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="row 2 has no 'query'"):
+        read_csv(tmp_path / "questions.csv", "query,relevant_ids\na,d1\n,d2\n")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.matching.ids import judge_by_id
+from retrieval_metrics.matching.ids import IdFinder, judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 
 scored_runs = st.dictionaries(
@@ -76,6 +76,19 @@ def test_scores_of_numpy_and_whole_numbers_are_numbers() -> None:
 
 def test_scores_whose_sum_overflows_are_finite_all_the_same() -> None:
     assert ranks(["b"], {"a": 1.7e308, "b": 1.6e308, "c": 1.5e308}) == {"b": 2}
+    assert ranks(["b"], {**{f"d{index}": 10**308 for index in range(20)}, "b": 1.0}) == {"b": 21}
+    assert ranks(["b"], {**{f"d{index}": 10**308 for index in range(200)}, "b": 1.0}) == {"b": 201}
+
+
+@pytest.mark.parametrize("score", [1.7e308, 10**308], ids=["float", "int"])
+def test_an_unchanged_ranking_without_a_finite_sum_is_read_again_and_a_changed_one_is_not(score: float) -> None:
+    scores: dict[str, float] = {f"d{index}": score for index in range(500)}
+    scores["b"] = 1.0
+    evaluation = rm.evaluate({"q": ["b"]}, {"q": scores}, "mrr")
+    assert evaluation.explain("q").query == "q"
+    scores["b"] = 2.0
+    with pytest.raises(ValueError, match="was changed after it was evaluated"):
+        evaluation.explain("q")
 
 
 def test_a_repeated_document_stands_at_its_first_rank() -> None:
@@ -122,3 +135,14 @@ def test_an_empty_ranking_retrieves_nothing() -> None:
     empties: list[Any] = [[], {}, ()]
     for empty in empties:
         assert judge_by_id(rm.Qrels({"q": ["a"]}), {"q": empty}, TIES_BY_ID).n_retrieved.tolist() == [0]
+
+
+def test_starting_a_query_forgets_the_ties_and_duplicates_before() -> None:
+    finder = IdFinder(["p"], ["a"], [0, 1], TIES_BY_ID)
+    finder.find_in_list(0, ["a", "a"])
+    finder.find_in_scores(0, {"a": 1.0, "b": 1.0})
+    finder.start_query("q", ["a", "b"])
+    finder.find_in_scores(0, {"a": 1.0})
+    items = finder.items(rm.Qrels({"q": ["a", "b"]}))
+    assert (items.rank.tolist(), items.tied.tolist()) == ([1], [1])
+    assert len(finder.duplicates().query) == 0

@@ -34,6 +34,13 @@ def test_few_questions_and_constants() -> None:
     assert find_possibly_best([[0.5], [0.1]]).tolist() == [True]
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_the_unit_of_the_values_does_not_matter(scale: float) -> None:
+    values = np.random.default_rng(4).uniform(size=(12, 3))
+    assert find_possibly_best(scale * values).tolist() == [True, True, True]
+    assert find_possibly_best(scale * np.array([[0.1, 0.9, 0.7]] * 6)).tolist() == [False, True, False]
+
+
 @pytest.mark.parametrize(
     ("values", "message"), [([], "a row per question"), ([[np.nan, 1]], "finite"), ([1.0], "a row per question")]
 )

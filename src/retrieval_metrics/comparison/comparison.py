@@ -123,7 +123,7 @@ class Comparison(ComparisonRecord, Printed):
         """
         computed = [metric for metric in self.metrics if not metric.definition.is_given]
         metrics = select_ranking_metrics(computed or self.metrics)
-        return rank_documents_to_judge(self.scores, metrics, self.pairs, positive_integer(n, "n"))
+        return rank_documents_to_judge(self.scores, metrics, self.differences, positive_integer(n, "n"))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per difference.
@@ -200,14 +200,14 @@ class Comparison(ComparisonRecord, Printed):
         Raises:
             ValueError: If `k` or `text_length` is not positive.
         """
-        from retrieval_metrics.comparison.comparison_report import comparison_report
+        from retrieval_metrics.comparison.comparison_report import write_comparison_report
         from retrieval_metrics.evaluation.query_report import ReportOptions
 
         judged_texts = next(iter(self.scores.values())).query_texts
         options = ReportOptions.read(
             queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, judged_texts=judged_texts
         )
-        comparison_report(self, path, title, options)
+        write_comparison_report(self, path, title, options)
 
     def _tables(self) -> Sequence[Table]:
         return comparison_tables(self)

@@ -12,15 +12,10 @@ from retrieval_metrics.comparison.comparison_charts import (
     star_notes,
     system_mean_charts,
 )
-from retrieval_metrics.comparison.comparison_tables import (
-    GLOSSARY,
-    design_effect_notes,
-    means_table,
-    method_notes,
-    retrieval_tables,
-)
+from retrieval_metrics.comparison.comparison_tables import means_table, retrieval_tables
 from retrieval_metrics.comparison.comparison_wording import format_shown_pairs
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
+from retrieval_metrics.comparison.method_wording import GLOSSARY, design_effect_notes, method_notes
 from retrieval_metrics.comparison.system_ranking import choose_main_pair, systems_in_order
 from retrieval_metrics.evaluation.about_section import format_about_section
 from retrieval_metrics.evaluation.query_report import QueryData
@@ -52,7 +47,7 @@ MAX_SHOWN_SYSTEMS = 25
 MAX_SENTENCES = 8
 
 
-def comparison_report(
+def write_comparison_report(
     comparison: ComparisonRecord, path: str | PathLike[str], title: str, options: ReportOptions
 ) -> None:
     """Write the report of a comparison; see `Comparison.report`."""

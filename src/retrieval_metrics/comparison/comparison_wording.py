@@ -1,11 +1,13 @@
-"""Write the notes about a comparison as a whole: unequal judgments, the selection bias, the largest changes."""
+"""Write the notes about a comparison as a whole: what is unjudged, the selection bias, the largest changes."""
 
 from __future__ import annotations
 
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
+from retrieval_metrics.comparison.suffix_wording import format_graded_documents
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.display_text import quote_query_text
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparison.comparison_record import ComparisonRecord
     from retrieval_metrics.comparison.difference import Difference
+    from retrieval_metrics.comparison.difference_bounds import UnjudgedBounds
     from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
     from retrieval_metrics.comparison.selection_bias import SelectionBias
 
@@ -103,3 +106,40 @@ def judged_coverage_note(comparison: ComparisonRecord) -> str:
         f"Judged coverage differs ({shares}). Unjudged documents count as not relevant, "
         f"which alone can cause a difference{remedy}."
     )
+
+
+def judged_notes(comparison: ComparisonRecord) -> list[str]:
+    """Return how much of each system is judged, and the bounds of the means over all grades, if they were computed.
+
+    The share that is judged is left out where everything is judged, or where a caveat says it.
+    """
+    notes = []
+    coverage = comparison.judged_coverage
+    if coverage is not None:
+        is_all_judged = all(share == 1 for share in coverage.shares.values())
+        if not is_all_judged and not judged_coverage_note(comparison):
+            notes.append(format_judged_shares(coverage))
+    if comparison.unjudged is not None:
+        notes += [_format_mean_bounds(comparison.unjudged, metric) for metric in comparison.unjudged.means]
+    return notes
+
+
+def _format_mean_bounds(bounds: UnjudgedBounds, metric: str) -> str:
+    """Return the bounds of the means of a metric over all grades of the unjudged documents."""
+    grades = ", ".join(f"{grade:g}" for grade in bounds.grades)
+    ranges = []
+    for system, (low, high) in bounds.means[metric].items():
+        ranges.append(f"{system} {numbers.format_value(low)} to {numbers.format_value(high)}")
+    n_outer = bounds.outer[metric]
+    exactness = "exact"
+    if n_outer:
+        exactness = f"outer bounds: not enumerated for {numbers.format_query_count(n_outer)}"
+    documents = format_graded_documents(bounds.depths[metric], bounds.unretrieved_relevant)
+    return f"{metric} bounds over all grades ({grades}) of {documents}: {', '.join(ranges)} ({exactness})"
+
+
+def format_failures(system: str, errors: Mapping[Any, Exception]) -> str:
+    """Return for how many queries a system failed, with an example."""
+    query, error = next(iter(errors.items()))
+    queries = numbers.format_query_count(len(errors))
+    return f"{system} failed for {queries}, for example {query!r}: {describe_error(error)}"

@@ -17,7 +17,8 @@ from retrieval_metrics.comparison.partly_judged import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics._internal.plain_types import DocumentId, FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, FloatArray, IntArray, QueryId
+    from retrieval_metrics.comparison.difference import Differences
     from retrieval_metrics.comparison.partly_judged import PartlyJudgedQuery
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.metrics.base.metric import Metric
@@ -45,7 +46,7 @@ class ToJudge(NamedTuple):
 
 
 def rank_documents_to_judge(
-    scores: Mapping[str, Scores], metrics: Sequence[Metric], pairs: Sequence[tuple[str, str]], n: int
+    scores: Mapping[str, Scores], metrics: Sequence[Metric], differences: Differences, n: int
 ) -> list[ToJudge]:
     """Return the n unjudged documents whose judgment, each by itself, would change a difference most.
 
@@ -61,17 +62,17 @@ def rank_documents_to_judge(
         _complete_one_document(partly_judged, extreme_grades) for partly_judged in partly_judged_queries
     ]
     values = score_completions(scores, metrics, completions_by_query)
-    n_queries = len(next(iter(scores.values())).queries)
+    mean_differences = [_MeanDifferences.from_pair(pair) for pair in differences.by_pair.values()]
     candidates = []
     start = 0
     for partly_judged, completions in completions_by_query:
         rows = slice(start, start + len(completions))
         start = rows.stop
         query_values = {system: system_values[rows] for system, system_values in values.items()}
-        changes = _largest_changes(query_values, pairs, len(partly_judged.documents))
+        changes = _largest_changes(query_values, mean_differences, len(partly_judged.documents))
         for document, change in zip(partly_judged.documents, changes.tolist(), strict=True):
             ranks = partly_judged.ranks[document]
-            candidates.append(ToJudge(partly_judged.query, document, change / n_queries, ranks))
+            candidates.append(ToJudge(partly_judged.query, document, change, ranks))
     return sorted(candidates, key=lambda candidate: -candidate.effect)[:n]
 
 
@@ -83,21 +84,59 @@ def _complete_one_document(partly_judged: PartlyJudgedQuery, grades: Sequence[fl
     return QueryCompletions(partly_judged, completions)
 
 
+class _MeanDifferences(NamedTuple):
+    """The mean differences of two systems.
+
+    Attributes:
+        system: The system.
+        baseline: The system it is compared with.
+        means: Shape (metrics,), the mean differences; 0 for a metric that is defined for no query.
+        n_defined: Shape (metrics,), the number of queries of each mean.
+    """
+
+    system: str
+    baseline: str
+    means: FloatArray
+    n_defined: IntArray
+
+    @classmethod
+    def from_pair(cls, differences: Differences) -> _MeanDifferences:
+        """Take the means of the differences of a single pair, one per metric."""
+        system, baseline = differences[0].pair
+        means = np.nan_to_num([difference.mean for difference in differences])
+        return cls(system, baseline, means, np.array([difference.n for difference in differences]))
+
+    def changes(self, as_judged: FloatArray, completed: FloatArray) -> FloatArray:
+        """Return how much the means change, shape (completions, metrics).
+
+        Args:
+            as_judged: The differences of a query under the judgments as they are, shape (metrics,).
+            completed: Its differences under each completion, shape (completions, metrics).
+        """
+        was_defined = ~np.isnan(as_judged)
+        is_defined = ~np.isnan(completed)
+        # A query that enters or leaves a mean moves it like one that comes from, or goes to, the mean of the others.
+        differences_before = np.where(was_defined, as_judged, self.means)
+        differences_after = np.where(is_defined, completed, self.means)
+        n_after = self.n_defined - was_defined.astype(int) + is_defined
+        changes: FloatArray = np.abs(differences_after - differences_before) / np.maximum(n_after, 1)
+        return changes
+
+
 def _largest_changes(
-    values: Mapping[str, FloatArray], pairs: Sequence[tuple[str, str]], n_documents: int
+    values: Mapping[str, FloatArray], mean_differences: Sequence[_MeanDifferences], n_documents: int
 ) -> FloatArray:
-    """Return how much the judgment of each document changes the difference of a query, in the pair where it is most.
+    """Return how much the judgment of each document changes a mean difference, in the pair where it is most.
 
     Args:
         values: The values of each system, shape (completions, metrics), in the order of `_complete_one_document`.
-        pairs: The systems to compare, each as system and baseline.
+        mean_differences: Those of each pair of systems.
         n_documents: The number of unjudged documents of the query.
     """
     largest = np.zeros(n_documents)
-    for system, baseline in pairs:
-        differences = np.nan_to_num(values[system] - values[baseline])
-        as_judged = differences[0]
-        change = np.abs(differences[1:] - as_judged).max(axis=1)
-        change_by_grade = change.reshape(-1, n_documents)
-        largest = np.maximum(largest, change_by_grade.max(axis=0))
+    for pair in mean_differences:
+        differences = values[pair.system] - values[pair.baseline]
+        changes = pair.changes(differences[0], differences[1:]).max(axis=1)
+        changes_by_grade = changes.reshape(-1, n_documents)
+        largest = np.maximum(largest, changes_by_grade.max(axis=0))
     return largest

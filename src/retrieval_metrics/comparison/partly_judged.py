@@ -142,7 +142,8 @@ def score_completions(
     values = {}
     for system, system_scores in scores.items():
         origin = system_scores.require_origin(PURPOSE)
-        scale = origin.judged.qrels.largest_grade
+        # Where nothing is relevant yet, a completion has the largest grade.
+        scale = max(origin.judged.qrels.largest_grade, qrels.largest_grade)
         scored = score_run(qrels, runs[system], metrics, system_scores.rules, origin.match, scale=scale)
         values[system] = scored.values
     return values

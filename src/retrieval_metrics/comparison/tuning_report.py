@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_DRAWN = 12
 
 
-def tuning_report(tuning: TuningResult, tables: Sequence[Table], path: str | PathLike[str], title: str) -> None:
+def write_tuning_report(tuning: TuningResult, tables: Sequence[Table], path: str | PathLike[str], title: str) -> None:
     """Write the report; see `Tuning.report`."""
     key = NameKey([setting.name for setting in tuning.settings])
     parts = [

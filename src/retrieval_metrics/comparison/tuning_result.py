@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.comparison_file import encode_systems
-from retrieval_metrics.comparison.tuning_report import tuning_report
+from retrieval_metrics.comparison.tuning_report import write_tuning_report
 from retrieval_metrics.comparison.tuning_wording import format_tuning_conclusion, tuning_notes
 from retrieval_metrics.files.saved_format import write_saved_file
 from retrieval_metrics.files.saved_records import encode_record
@@ -255,7 +255,7 @@ class Tuning(TuningResult, Printed):
             path: The file to write.
             title: The heading; if empty, what was tuned.
         """
-        tuning_report(self, self.tables, path, title)
+        write_tuning_report(self, self.tables, path, title)
 
     def save(
         self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True

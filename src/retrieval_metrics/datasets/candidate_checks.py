@@ -125,7 +125,7 @@ class CandidateChecks:
     """The checks of candidate questions; each returns the failed questions with reasons.
 
     Attributes:
-        findings: The counts of the checks so far.
+        results: The counts of the checks so far.
     """
 
     def __init__(self, corpus: Corpus, interview: QuestionInterview, search: OtherPassageSearch) -> None:
@@ -133,7 +133,7 @@ class CandidateChecks:
         self._corpus = corpus
         self._interview = interview
         self._search = search
-        self.findings = CheckResults()
+        self.results = CheckResults()
 
     async def check_answerable(self, candidates: Sequence[Candidate]) -> dict[str, Failure]:
         """Return the questions not answered by their quotes alone, by id."""
@@ -208,7 +208,7 @@ class CandidateChecks:
         for candidate_id, candidate in with_answer.items():
             if ClaimKey(candidate_id, 0) not in claims or candidate_id in failures:
                 candidate.answer = None
-                self.findings.n_unsupported += 1
+                self.results.n_unsupported += 1
 
     async def add_other_answers(self, candidates: Sequence[Candidate]) -> None:
         """Add to each question the other passages that answer it: those that the model names, and confirms alone."""
@@ -223,14 +223,14 @@ class CandidateChecks:
                     evidence_of_groups.append(group[0])
             texts[key] = {"question": candidate.in_context, "text": join_evidence(evidence_of_groups)}
         replies = await self._interview.ask_yes_or_no(ANSWERABLE, texts, "other answers")
-        self.findings.n_unknown += len(replies.failures)
+        self.results.n_unknown += len(replies.failures)
         for key, is_answer in replies.parsed.items():
-            self.findings.verdicts[CheckVerdict(expected=True, answer=is_answer)] += 1
+            self.results.verdicts[CheckVerdict(expected=True, answer=is_answer)] += 1
             if is_answer:
-                self.findings.n_other_answers += 1
+                self.results.n_other_answers += 1
                 candidate_by_id[key.candidate_id].groups[key.group].append(named_answers[key])
             else:
-                self.findings.n_refused += 1
+                self.results.n_refused += 1
 
     async def _find_named_answers(self, candidates: Sequence[Candidate]) -> dict[OtherAnswerKey, Evidence]:
         """Return what the model names in other passages as an answer to a group of a question."""
@@ -243,7 +243,7 @@ class CandidateChecks:
                     task = OtherAnswersTask(candidate.in_context, group[0], passages)
                     tasks[GroupKey(candidate.id, number)] = task
         replies = await self._interview.find_other_answers(tasks)
-        self.findings.n_unknown += len(replies.failures)
+        self.results.n_unknown += len(replies.failures)
         named_answers: dict[OtherAnswerKey, Evidence] = {}
         for group_key, answers in replies.parsed.items():
             for number, evidence in enumerate(answers):
@@ -253,7 +253,7 @@ class CandidateChecks:
     async def _find_other_passages(self, candidates: Sequence[Candidate]) -> dict[str, list[int]]:
         """Return the passages that could also answer each question, by id; failed calls are counted."""
         search_result = await self._search.find_passages(candidates)
-        self.findings.n_unknown += search_result.n_failed
+        self.results.n_unknown += search_result.n_failed
         return search_result.by_candidate
 
     async def _find_refuted(
@@ -267,7 +267,7 @@ class CandidateChecks:
             failures[key.candidate_id] = Failure(NOT_CHECKED, f"{failure.reason}: {failure.message}")
         for key, answer in replies.parsed.items():
             claim = claims[key]
-            self.findings.verdicts[CheckVerdict(claim.expected, answer)] += 1
+            self.results.verdicts[CheckVerdict(claim.expected, answer)] += 1
             if answer is not claim.expected:
                 failures[key.candidate_id] = claim.failure
         return failures

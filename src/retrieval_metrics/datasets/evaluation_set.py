@@ -568,8 +568,8 @@ def read_questions(
 
     Raises:
         TypeError: If the source or one of its rows has another shape.
-        ValueError: If it is empty, a row is incomplete, cells can be read in several ways, a query appears twice, or
-            there is no column that `columns` names.
+        ValueError: If it is empty, a row is incomplete, cells can be read in several ways, a query appears twice,
+            two columns of a row hold different judgments, or there is no column that `columns` names.
         OSError: If the path cannot be read.
         ImportError: If polars is not installed, or openpyxl for a workbook.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from retrieval_metrics.datasets.label_wording import format_grades
 from retrieval_metrics.files.saved_questions import encode_answer_and_conversation
 from retrieval_metrics.inputs.foreign_datasets import QUERY_ID_KEY
-from retrieval_metrics.inputs.items import Piece, Quote, Text
+from retrieval_metrics.inputs.items import Piece, Quote, Span, Text
 from retrieval_metrics.inputs.json_codec import encode_id, encode_judgments, to_json_value
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.question_rows import CONVERSATION_KEY
@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from retrieval_metrics.inputs.questions import Questions
+
+
+class _QuestionJson(TypedDict):
+    """A question with everything known about it, as plain values for JSON."""
+
+    id: str | int
+    text: str
+    relevant: Any
+    provenance: dict[str, Any]
+    answer: NotRequired[str]
+    conversation: NotRequired[list[dict[str, str]]]
 
 
 def ragas_rows(questions: Questions, *, lossy: bool) -> list[dict[str, Any]]:
@@ -42,10 +53,10 @@ def langsmith_examples(questions: Questions) -> list[dict[str, Any]]:
     """Return examples for LangSmith, with judgments as `save` writes them."""
     examples = []
     for row in _json_rows(questions):
-        inputs = {"query": row["text"]}
+        inputs: dict[str, Any] = {"query": row["text"]}
         outputs = {"relevant": row["relevant"]}
-        if CONVERSATION_KEY in row:
-            inputs[CONVERSATION_KEY] = row[CONVERSATION_KEY]
+        if "conversation" in row:
+            inputs[CONVERSATION_KEY] = row["conversation"]
         if "answer" in row:
             outputs["answer"] = row["answer"]
         metadata = {**row["provenance"], QUERY_ID_KEY: row["id"]}
@@ -57,10 +68,10 @@ def mlflow_rows(questions: Questions) -> list[dict[str, Any]]:
     """Return rows for MLflow, with judgments as `save` writes them."""
     rows = []
     for row in _json_rows(questions):
-        inputs = {"question": row["text"]}
+        inputs: dict[str, Any] = {"question": row["text"]}
         expectations = {"relevant_ids": row["relevant"]}
-        if CONVERSATION_KEY in row:
-            inputs[CONVERSATION_KEY] = row[CONVERSATION_KEY]
+        if "conversation" in row:
+            inputs[CONVERSATION_KEY] = row["conversation"]
         if "answer" in row:
             expectations["expected_response"] = row["answer"]
         rows.append({"inputs": inputs, "expectations": expectations, "tags": {QUERY_ID_KEY: str(row["id"])}})
@@ -83,12 +94,12 @@ def pydantic_evals_cases(questions: Questions) -> list[dict[str, Any]]:
     return cases
 
 
-def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
+def _json_rows(questions: Questions) -> Iterable[_QuestionJson]:
     """Yield a row for each question, with everything known about it as plain values for JSON."""
     as_qrels(questions.qrels)  # errors in the judgments are raised before any row is made
     qrels = judgments_by_query(questions.qrels)
     for query, text in questions.queries.items():
-        row = {
+        row: _QuestionJson = {
             "id": encode_id(query),
             "text": text,
             "relevant": encode_judgments(qrels[query], f"query {query!r}"),
@@ -97,7 +108,12 @@ def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
         provenance = questions.provenance.get(query)
         if provenance is not None:
             row["provenance"] = to_json_value(provenance.as_dict(), f"the provenance of query {query!r}")
-        yield row | encode_answer_and_conversation(questions, query)
+        answer_and_conversation = encode_answer_and_conversation(questions, query)
+        if "answer" in answer_and_conversation:
+            row["answer"] = answer_and_conversation["answer"]
+        if CONVERSATION_KEY in answer_and_conversation:
+            row["conversation"] = answer_and_conversation[CONVERSATION_KEY]
+        yield row
 
 
 def llama_index_dataset(questions: Questions, corpus: Mapping[str, str] | None, *, lossy: bool) -> dict[str, Any]:
@@ -106,11 +122,12 @@ def llama_index_dataset(questions: Questions, corpus: Mapping[str, str] | None, 
     relevant = list(_iterate_relevant(questions))
     if any(_select_texts(question.relevant) for question in relevant):
         return {"examples": [_labelled_rag_example(questions, question) for question in relevant]}
-    require_ids(questions, "LlamaIndex's dataset")
+    if not lossy:
+        require_ids(questions, "LlamaIndex's dataset")
     queries: Mapping[Any, str] = questions.queries
     relevant_docs = {}
     for question in relevant:
-        relevant_docs[str(question.query)] = list(map(str, question.relevant))
+        relevant_docs[str(question.query)] = list(map(str, _select_ids(question.relevant)))
     return {
         "queries": {str(query): text for query, text in queries.items()},
         "corpus": {str(name): text for name, text in (corpus or {}).items()},
@@ -173,11 +190,20 @@ def _require_representable_group(query: Any, group: Mapping[Any, float], target:
     writable = [judged for judged in relevant if not isinstance(judged, Piece) or isinstance(judged, (Quote, Text))]
     if relevant and not writable:
         raise ValueError(f"{target} cannot hold {relevant[0]!r} of query {query!r}, only ids, quotes and texts")
-    if len(writable) > 1 and not lossy:
+    if lossy or len(relevant) == 1 or not writable:
+        return
+    unwritable = [judged for judged in relevant if judged not in writable]
+    if len(writable) > 1 or not _are_places(unwritable, writable[0]):
         raise ValueError(
-            f"{target} cannot hold alternatives, and query {query!r} has {writable}; with lossy=True all of them are "
-            "listed, as if each were needed"
+            f"{target} cannot hold alternatives, and query {query!r} has {relevant}; with lossy=True all ids, quotes "
+            "and texts are listed, as if each were needed"
         )
+
+
+def _are_places(pieces: Iterable[Any], judged: Any) -> bool:
+    """Return whether pieces say only where a quote or a text is, so that nothing is lost without them."""
+    # A generated question has each quote with the spans where it is.
+    return isinstance(judged, (Quote, Text)) and all(isinstance(piece, Span) for piece in pieces)
 
 
 def _require_one_grade(query: Any, groups: Iterable[Mapping[Any, float]], target: str) -> None:

@@ -246,7 +246,7 @@ class QuestionGeneration:
             stop_reason=stop_reason,
             documents=(len(self._list_documents(used_passages)), len(self._corpus.documents)),
             clusters=(len(used_clusters), len(set(clusters.tolist()))),
-            findings=self._checks.findings,
+            findings=self._checks.results,
         )
 
     def _make_evaluation_set(self) -> EvaluationSet:

@@ -1,16 +1,19 @@
-"""Format labels as a table with notes, and grades as text."""
+"""Format labels as a table with notes, and grades and the kinds of graded passages as text."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.datasets.pooled_documents import MAX_EARLY_RANK
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from retrieval_metrics.datasets.grader_agreement import GraderKinds
     from retrieval_metrics.datasets.labels import LabelsSummary
+    from retrieval_metrics.datasets.pooled_documents import PoolKinds
 
 # How many reasons for missing grades are printed, the most frequent first.
 MAX_REASONS = 3
@@ -60,3 +63,30 @@ def _grader_notes(summary: LabelsSummary) -> list[str]:
 def format_grades(grades: Iterable[float]) -> str:
     """Return grades as a list in words, such as `0, 1, 2.5`."""
     return ", ".join(f"{grade:g}" for grade in grades)
+
+
+def format_passage_kinds(pool_kinds: PoolKinds, systems: Sequence[str]) -> GraderKinds:
+    """Return the kinds of each passage of a pool in words, by the name of what they tell apart."""
+    median_length = f"{pool_kinds.median_length:.0f} words"
+    median_overlap = f"{pool_kinds.median_overlap:.0%}"
+    kinds_by_passage = {}
+    for passage, kinds in pool_kinds.by_passage.items():
+        texts = {
+            "found by": format_found_by(kinds.found_by, systems),
+            "best rank": f"1 to {MAX_EARLY_RANK}" if kinds.is_early else f"beyond {MAX_EARLY_RANK}",
+        }
+        if kinds.is_long is not None:
+            texts["length"] = f"over {median_length}" if kinds.is_long else f"up to {median_length}"
+        if kinds.has_many_question_words is not None:
+            overlap_side = "over" if kinds.has_many_question_words else "up to"
+            texts["words of the question"] = f"{overlap_side} {median_overlap}"
+        kinds_by_passage[passage] = texts
+    return kinds_by_passage
+
+
+def format_found_by(found_by: Sequence[str], systems: Sequence[str]) -> str:
+    """Return which of several systems found a passage, in words."""
+    names = " and ".join(found_by)
+    if len(found_by) == 1 and len(systems) > 1:
+        return f"{names} only"
+    return names

@@ -1,15 +1,14 @@
-"""The result of a lint: its findings, their severity, how they are printed, and the repairs that are safe."""
+"""The result of a lint: its findings, their severity, and how they are printed."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.datasets import lint_wording as wording
-from retrieval_metrics.datasets.merge_and_split import select_queries
-from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
+from retrieval_metrics.datasets.lint_fixes import apply_fixes
 from retrieval_metrics.inputs.questions import QuestionsT
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
@@ -20,72 +19,45 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.inputs.items import Relevant
+    from retrieval_metrics.datasets.lint_fixes import LintFix
 
 
 Severity = Literal["error", "warning", "note"]
 
 
-@dataclass(frozen=True, slots=True)
-class FindingKind:
-    """What all findings of one name have in common.
-
-    Attributes:
-        severity: `error` if it makes numbers wrong, `warning` if it makes them doubtful, else `note`.
-        meaning: What such a finding says, in words.
-    """
-
-    severity: Severity
-    meaning: str
-
-
-# The kinds of findings by name, in the order in which a report lists them.
-FINDING_KINDS: Mapping[str, FindingKind] = {
-    "missing_text": FindingKind("error", "a query is judged but has no text, so it cannot be run and scores 0"),
-    "no_relevant": FindingKind("error", "documents are judged, but none is relevant: treated as unanswerable"),
-    "short_quote": FindingKind("error", "a quote is too short to be matched"),
-    "unknown_document": FindingKind("error", "a judged document is not in the corpus, so it cannot be retrieved"),
-    "unknown_source": FindingKind("error", "the source of a span is not in the corpus"),
-    "missing_quote": FindingKind("error", "a quote is not in the corpus"),
-    "moved_span": FindingKind("error", "a span no longer matches its text"),
-    "impossible_group": FindingKind("error", "none of several alternatives is in the corpus"),
-    "contradicting_judgments": FindingKind("error", "a duplicate question has different judgments"),
-    "duplicate_question": FindingKind("warning", "another question has the same words"),
-    "near_duplicate_question": FindingKind("warning", "another question has almost the same words"),
-    "dependent_question": FindingKind("warning", "the question is not self-contained"),
-    "short_question": FindingKind("warning", "the question is too short to be specific"),
-    "ambiguous_quote": FindingKind("warning", "a quote occurs in several places"),
-    "uncovered_span": FindingKind("warning", "part of a span is not in any passage"),
-    "leaked_id": FindingKind("warning", "the question names the ID of a document that is relevant to it"),
-    "cut_quote": FindingKind("warning", "a quote is in its source, but split across passages"),
-    "unjudged_duplicate": FindingKind("warning", "an unjudged copy of a relevant passage"),
-    "possible_answer": FindingKind("warning", "an unjudged passage overlaps with a relevant one"),
-    "echo": FindingKind("warning", "the question repeats the words of its answer"),
-    "unanswered": FindingKind("warning", "relevant documents are not retrieved, or barely"),
-    "ignores_query": FindingKind("warning", "a run scores no better than chance, so it may ignore the query"),
-    "unanswerable": FindingKind("note", "no judgments, or forbidden documents only: treated as unanswerable"),
-    "forbidden": FindingKind("note", "grades below 0 mark forbidden documents"),
-    "unjudged_at_top": FindingKind("note", "an unjudged document in the top 3 of every run"),
-    "cut_span": FindingKind("note", "a span starts or ends inside a word"),
-    "easy": FindingKind("note", "a relevant document ranks first with every retriever"),
-    "few_sources": FindingKind("note", "the questions come from few documents"),
-    "too_few_questions": FindingKind("note", "the target difference needs more questions"),
+# The severity of each finding by its name, in the order of reports: `error` if it makes numbers wrong, `warning` if it
+# makes them doubtful, else `note`.
+SEVERITY_BY_FINDING: Mapping[str, Severity] = {
+    "missing_text": "error",
+    "no_relevant": "error",
+    "short_quote": "error",
+    "unknown_document": "error",
+    "unknown_source": "error",
+    "missing_quote": "error",
+    "moved_span": "error",
+    "impossible_group": "error",
+    "contradicting_judgments": "error",
+    "duplicate_question": "warning",
+    "near_duplicate_question": "warning",
+    "dependent_question": "warning",
+    "short_question": "warning",
+    "ambiguous_quote": "warning",
+    "uncovered_span": "warning",
+    "leaked_id": "warning",
+    "cut_quote": "warning",
+    "unjudged_duplicate": "warning",
+    "possible_answer": "warning",
+    "echo": "warning",
+    "unanswered": "warning",
+    "ignores_query": "warning",
+    "unanswerable": "note",
+    "forbidden": "note",
+    "unjudged_at_top": "note",
+    "cut_span": "note",
+    "easy": "note",
+    "few_sources": "note",
+    "too_few_questions": "note",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class LintFix:
-    """A repair of one judgment, or of a whole question.
-
-    Attributes:
-        apply: What it does, as a sentence.
-        judgment: The judgment to replace; None if the question is removed.
-        by: The replacements; empty if the judgment is removed, several if they are alternatives.
-    """
-
-    apply: str
-    judgment: Relevant | None = None
-    by: tuple[Relevant, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +81,7 @@ class LintFinding:
     @property
     def severity(self) -> Severity:
         """`error`, `warning` or `note`."""
-        return FINDING_KINDS[self.name].severity
+        return SEVERITY_BY_FINDING[self.name]
 
 
 COLUMNS = ("name", "query", "severity", "message", "evidence", "fix")
@@ -137,7 +109,8 @@ class Lint(Printed, Generic[QuestionsT]):
         skipped: Sequence[str] = (),
         n_excluded: int = 0,
     ) -> None:
-        order = {name: position for position, name in enumerate(FINDING_KINDS)}
+        """Take the findings of an evaluation set, in any order."""
+        order = {name: position for position, name in enumerate(SEVERITY_BY_FINDING)}
         self.questions = questions
         self.findings = sorted(findings, key=lambda finding: order[finding.name])
         self.skipped = list(skipped)
@@ -154,10 +127,10 @@ class Lint(Printed, Generic[QuestionsT]):
         Raises:
             ValueError: If the name is unknown.
         """
-        if name in {kind.severity for kind in FINDING_KINDS.values()}:
+        if name in SEVERITY_BY_FINDING.values():
             return [finding for finding in self.findings if finding.severity == name]
-        if name not in FINDING_KINDS:
-            raise ValueError(f"unknown finding {name!r}. Use one of {', '.join(FINDING_KINDS)}")
+        if name not in SEVERITY_BY_FINDING:
+            raise ValueError(f"unknown finding {name!r}. Use one of {', '.join(SEVERITY_BY_FINDING)}")
         return [finding for finding in self.findings if finding.name == name]
 
     def fixed(self) -> QuestionsT:
@@ -175,19 +148,7 @@ class Lint(Printed, Generic[QuestionsT]):
         for finding in self.findings:
             if finding.fix is not None and finding.query is not None:
                 fixes_by_query.setdefault(finding.query, []).append(finding.fix)
-        original = self.questions
-        qrels = judgments_by_query(original.qrels)
-        groups = as_qrels(original).groups()
-        queries = set(qrels)
-        changes = list(original.changes)
-        for query, fixes in fixes_by_query.items():
-            removal = _find_removal(fixes)
-            if removal is not None:
-                queries.discard(query)
-            applied_fixes = fixes if removal is None else [removal]
-            changes += [f"{query!r}: {fix.apply}" for fix in applied_fixes]
-            qrels[query] = _fix_judgments(groups[query], fixes)
-        return replace(select_queries(replace(original, qrels=qrels), queries), changes=tuple(changes))
+        return apply_fixes(self.questions, fixes_by_query)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per finding: `name`, `query`, `severity`, `message`, `evidence`, `fix`.
@@ -201,7 +162,7 @@ class Lint(Printed, Generic[QuestionsT]):
         """Return one row per finding, as in `to_pandas`."""
         rows: list[tuple[Any, ...]] = []
         for finding in self.findings:
-            fix = None if finding.fix is None else finding.fix.apply
+            fix = None if finding.fix is None else finding.fix.description
             evidence = dict(finding.evidence)
             rows.append((finding.name, finding.query, finding.severity, finding.message, evidence, fix))
         return rows
@@ -222,8 +183,7 @@ class Lint(Printed, Generic[QuestionsT]):
         rows = []
         notes = []
         for name, count in self.counts.items():
-            kind = FINDING_KINDS[name]
-            rows.append([name, kind.severity, str(count), kind.meaning])
+            rows.append([name, SEVERITY_BY_FINDING[name], str(count), wording.FINDING_MEANINGS[name]])
             notes += [wording.format_finding(finding) for finding in self.named(name)[:MAX_SHOWN]]
             if count > MAX_SHOWN:
                 notes.append(wording.format_further_findings(count - MAX_SHOWN))
@@ -236,32 +196,3 @@ class Lint(Printed, Generic[QuestionsT]):
         title = wording.format_title(len(self.questions), len(self.findings))
         header = ["finding", "severity", "n", "meaning"] if rows else []
         return [Table(header, rows, notes, title, (0, 1, 3))]
-
-
-def _find_removal(fixes: Sequence[LintFix]) -> LintFix | None:
-    """Return the fix that removes a question, which makes its other fixes needless; None if there is none."""
-    for fix in fixes:
-        if fix.judgment is None:
-            return fix
-    return None
-
-
-def _fix_judgments(groups: Sequence[Mapping[Any, float]], fixes: Sequence[LintFix]) -> Any:
-    """Return the judgments of a question with the fixes made: grades, or groups if there are alternatives."""
-    for fix in fixes:
-        groups = [_fix_group(group, fix) for group in groups]
-    groups = [group for group in groups if group]
-    grades: dict[Any, float] = {}
-    for group in groups:
-        grades.update(group)
-    is_flat = len(grades) == len(groups) and all(len(group) == 1 for group in groups)
-    return grades if is_flat else groups
-
-
-def _fix_group(group: Mapping[Any, float], fix: LintFix) -> dict[Any, float]:
-    fixed_group: dict[Any, float] = {}
-    for judged, grade in group.items():
-        replacements = fix.by if judged == fix.judgment else (judged,)
-        for replacement in replacements:
-            fixed_group[replacement] = max(grade, fixed_group.get(replacement, grade))
-    return fixed_group

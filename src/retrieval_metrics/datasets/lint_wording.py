@@ -26,6 +26,40 @@ MAX_NAMES = 5
 MAX_SUSPECTS = 20
 
 
+# What all findings of one name say, by that name.
+FINDING_MEANINGS: Mapping[str, str] = {
+    "missing_text": "a query is judged but has no text, so it cannot be run and scores 0",
+    "no_relevant": "documents are judged, but none is relevant: treated as unanswerable",
+    "short_quote": "a quote is too short to be matched",
+    "unknown_document": "a judged document is not in the corpus, so it cannot be retrieved",
+    "unknown_source": "the source of a span is not in the corpus",
+    "missing_quote": "a quote is not in the corpus",
+    "moved_span": "a span no longer matches its text",
+    "impossible_group": "none of several alternatives is in the corpus",
+    "contradicting_judgments": "a duplicate question has different judgments",
+    "duplicate_question": "another question has the same words",
+    "near_duplicate_question": "another question has almost the same words",
+    "dependent_question": "the question is not self-contained",
+    "short_question": "the question is too short to be specific",
+    "ambiguous_quote": "a quote occurs in several places",
+    "uncovered_span": "part of a span is not in any passage",
+    "leaked_id": "the question names the ID of a document that is relevant to it",
+    "cut_quote": "a quote is in its source, but split across passages",
+    "unjudged_duplicate": "an unjudged copy of a relevant passage",
+    "possible_answer": "an unjudged passage overlaps with a relevant one",
+    "echo": "the question repeats the words of its answer",
+    "unanswered": "relevant documents are not retrieved, or barely",
+    "ignores_query": "a run scores no better than chance, so it may ignore the query",
+    "unanswerable": "no judgments, or forbidden documents only: treated as unanswerable",
+    "forbidden": "grades below 0 mark forbidden documents",
+    "unjudged_at_top": "an unjudged document in the top 3 of every run",
+    "cut_span": "a span starts or ends inside a word",
+    "easy": "a relevant document ranks first with every retriever",
+    "few_sources": "the questions come from few documents",
+    "too_few_questions": "the target difference needs more questions",
+}
+
+
 # The questions, one by one.
 
 

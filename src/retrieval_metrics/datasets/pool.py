@@ -17,12 +17,8 @@ from retrieval_metrics.datasets.disagreement_strata import stratify_by_disagreem
 from retrieval_metrics.datasets.grade_effects import compute_effects
 from retrieval_metrics.datasets.grading import read_grades
 from retrieval_metrics.datasets.grading_pages import write_grading_pages
-from retrieval_metrics.datasets.pooled_documents import (
-    PooledDocument,
-    find_passage_kinds,
-    format_found_by,
-    require_texts,
-)
+from retrieval_metrics.datasets.label_wording import format_found_by, format_passage_kinds
+from retrieval_metrics.datasets.pooled_documents import PooledDocument, find_passage_kinds, require_texts
 from retrieval_metrics.datasets.rubric import RELEVANT_FROM
 from retrieval_metrics.datasets.sample import draw
 from retrieval_metrics.files.judgment_paths import resolve_texts
@@ -176,7 +172,7 @@ class Pool(SavedFields):
 
         `labels.agreement(other, kinds=pool.kinds)` shows on which kinds two graders disagree.
         """
-        return find_passage_kinds(self.items, self.queries, self.systems)
+        return format_passage_kinds(find_passage_kinds(self.items, self.queries, self.systems), self.systems)
 
     def labelling_page(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,9 +12,7 @@ from retrieval_metrics.datasets.content_words import content_words
 from retrieval_metrics.matching.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
 
@@ -74,40 +73,64 @@ def group_by_query(items: Iterable[PooledDocument]) -> dict[Any, list[PooledDocu
     return group_pairs((item.query, item) for item in items)
 
 
-def format_found_by(found_by: Sequence[str], systems: Sequence[str]) -> str:
-    """Return which of several systems found a passage, in words."""
-    names = " and ".join(found_by)
-    if len(found_by) == 1 and len(systems) > 1:
-        return f"{names} only"
-    return names
+@dataclass(frozen=True, slots=True)
+class PassageKinds:
+    """What tells the passages of a pool apart.
+
+    Attributes:
+        found_by: The systems that found the passage.
+        is_early: Whether some system has it among its first `MAX_EARLY_RANK`.
+        is_long: Whether it is longer than the median; None if its text is unknown.
+        has_many_question_words: Whether it has a larger share of the words of its question than the median; None if its
+            text is unknown.
+    """
+
+    found_by: tuple[str, ...]
+    is_early: bool
+    is_long: bool | None = None
+    has_many_question_words: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolKinds:
+    """The kinds of the passages of a pool.
+
+    Attributes:
+        by_passage: The kinds of each passage, by query and document.
+        median_length: The median number of words of the passages with a known text; 0 if there are none.
+        median_overlap: The median share of the words of the question that occur in these; 0 if there are none.
+    """
+
+    by_passage: Mapping[tuple[QueryId, DocumentId], PassageKinds]
+    median_length: float
+    median_overlap: float
 
 
 def find_passage_kinds(
     items: Sequence[PooledDocument], queries: Mapping[Any, str], systems: Sequence[str]
-) -> dict[tuple[QueryId, DocumentId], dict[str, str]]:
-    """Return the kind of each passage: which systems found it, its best rank, its length, its words of the question."""
-    lengths = np.array([len(words(item.text or "")) for item in items])
-    overlaps = np.array([_share_of_words(queries.get(item.query, ""), item.text or "") for item in items])
-    median_length = _median(lengths)
-    median_overlap = _median(overlaps)
-    kinds_by_passage = {}
-    for item, length, overlap in zip(items, lengths, overlaps, strict=True):
-        is_early = min(item.ranks.values()) <= MAX_EARLY_RANK
-        kinds = {
-            "found by": format_found_by(item.found_by(systems), systems),
-            "best rank": f"1 to {MAX_EARLY_RANK}" if is_early else f"beyond {MAX_EARLY_RANK}",
-        }
+) -> PoolKinds:
+    """Find the kinds of each passage: which systems found it, its best rank, its length, its words of the question."""
+    lengths: dict[tuple[QueryId, DocumentId], int] = {}
+    overlaps: dict[tuple[QueryId, DocumentId], float] = {}
+    for item in items:
         if item.text is not None:
-            length_side = "over" if length > median_length else "up to"
-            overlap_side = "over" if overlap > median_overlap else "up to"
-            kinds["length"] = f"{length_side} {median_length:.0f} words"
-            kinds["words of the question"] = f"{overlap_side} {median_overlap:.0%}"
-        kinds_by_passage[item.query, item.document] = kinds
-    return kinds_by_passage
+            lengths[item.query, item.document] = len(words(item.text))
+            overlaps[item.query, item.document] = _share_of_words(queries.get(item.query, ""), item.text)
+    median_length = _median(lengths.values())
+    median_overlap = _median(overlaps.values())
+    kinds_by_passage: dict[tuple[QueryId, DocumentId], PassageKinds] = {}
+    for item in items:
+        passage = item.query, item.document
+        kinds = PassageKinds(item.found_by(systems), min(item.ranks.values()) <= MAX_EARLY_RANK)
+        if passage in lengths:
+            is_long = lengths[passage] > median_length
+            kinds = replace(kinds, is_long=is_long, has_many_question_words=overlaps[passage] > median_overlap)
+        kinds_by_passage[passage] = kinds
+    return PoolKinds(kinds_by_passage, median_length, median_overlap)
 
 
-def _median(values: NDArray[Any]) -> float:
-    return float(np.median(values)) if len(values) else 0.0
+def _median(values: Collection[float]) -> float:
+    return float(np.median(list(values))) if values else 0.0
 
 
 def _share_of_words(question: str, text: str) -> float:

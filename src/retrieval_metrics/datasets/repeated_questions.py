@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.content_words import stem
-from retrieval_metrics.datasets.lint_report import LintFinding, LintFix
+from retrieval_metrics.datasets.lint_fixes import LintFix
+from retrieval_metrics.datasets.lint_report import LintFinding
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.datasets import lint_wording as wording
-from retrieval_metrics.datasets.lint_report import LintFinding, LintFix
+from retrieval_metrics.datasets.lint_fixes import LintFix
+from retrieval_metrics.datasets.lint_report import LintFinding
 from retrieval_metrics.inputs.items import Quote, Span
 
 if TYPE_CHECKING:

@@ -526,14 +526,14 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the evaluation was made without its run, or `k` or `text_length` is not positive.
         """
-        from retrieval_metrics.evaluation.evaluation_report import evaluation_report
+        from retrieval_metrics.evaluation.evaluation_report import write_evaluation_report
         from retrieval_metrics.evaluation.query_report import ReportOptions
 
         judged_texts = self.scores.query_texts
         options = ReportOptions.read(
             queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, judged_texts=judged_texts
         )
-        evaluation_report(self.scores, path, title, options)
+        write_evaluation_report(self.scores, path, title, options)
 
     def save(
         self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True

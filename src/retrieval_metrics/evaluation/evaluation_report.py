@@ -39,7 +39,7 @@ SINGLE_SYSTEM = ""
 MAX_LISTED_QUERIES = 50
 
 
-def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, options: ReportOptions) -> None:
+def write_evaluation_report(scores: Scores, path: str | PathLike[str], title: str, options: ReportOptions) -> None:
     """Write the report of an evaluation; see `Evaluation.report`."""
     leading_metric = choose_leading_metric(scores.metrics)
     if scores.origin is None and leading_metric.definition.is_given:

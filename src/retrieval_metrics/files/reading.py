@@ -119,7 +119,7 @@ def _table_name(source: Reader, format: str) -> str:
 def _as_long_table(
     content: FileTable, roles: Mapping[str, Requirement], columns: Columns | None, name: str, allow: frozenset[str]
 ) -> LongTable:
-    return LongTable(content.frame, roles, columns, name, content.line, allow=allow, names=content.names)
+    return LongTable(content.frame, roles, columns, name, content.locate_row, allow=allow, names=content.names)
 
 
 def _require_format(source: Reader, format: str | None, columns: Columns | None, *, header: bool) -> str:

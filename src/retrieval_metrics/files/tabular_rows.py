@@ -38,13 +38,13 @@ class FileTable(NamedTuple):
     Attributes:
         frame: Its rows, as a lazy frame or as columns by name; every column of CSV and TSV is text.
         names: The names of its columns as in the file; polars would number repeated ones.
-        line: Takes the index of a row, from 0 without the header, and returns the location of its line for messages;
-            None if the file has no lines.
+        locate_row: Takes the index of a row, from 0 without the header, and returns the location of its line for
+            messages; None if the file has no lines.
     """
 
     frame: Any
     names: list[str]
-    line: Callable[[int], str] | None
+    locate_row: Callable[[int], str] | None
 
 
 def read_table(

@@ -74,7 +74,7 @@ def read_trec_run(path: Any, source: Reader, memory: int | None, *, show_progres
     if content.is_too_large:
         read_again = partial(_read_batches_again, path, source.limits, fingerprint)
         return StreamedRun(path, read_again, content.index, content.n_documents)
-    if content.torn_query is None:
+    if content.split_query is None:
         return Run(content.batches)
     batch = regroup_by_query(content.batches)
     _require_no_duplicates(source, RUN_LAYOUT, batch)
@@ -88,14 +88,14 @@ class _RunContent:
         batches: The batches; none if they are too large.
         index: The position of each query: its batch and its row there.
         n_documents: The number of documents.
-        torn_query: The first query whose lines are not consecutive; None if there is none.
+        split_query: The first query whose lines are not consecutive; None if there is none.
     """
 
     def __init__(self, source: Reader, max_bytes: int) -> None:
         self.batches: list[Batch] = []
         self.index: dict[Any, QueryPosition] = {}
         self.n_documents = 0
-        self.torn_query: Any = None
+        self.split_query: Any = None
         self._source = source
         self._max_bytes = max_bytes
         self._n_batches = 0
@@ -110,10 +110,10 @@ class _RunContent:
         """Add the next batch."""
         for row, query in enumerate(batch.queries):
             position = QueryPosition(self._n_batches, row)
-            if self.index.setdefault(query, position) != position and self.torn_query is None:
-                self.torn_query = query
+            if self.index.setdefault(query, position) != position and self.split_query is None:
+                self.split_query = query
         self._n_batches += 1
-        if self.torn_query is None:
+        if self.split_query is None:
             _require_no_duplicates(self._source, RUN_LAYOUT, batch)
         self.n_documents += len(batch.documents)
         self._n_bytes += int(batch.documents.estimated_size()) + SCORE_BYTES * len(batch.documents)
@@ -125,10 +125,10 @@ class _RunContent:
 
     def _require_streamable(self) -> None:
         problem = f"{self._source.name} takes more than the {self._max_bytes:,} bytes that memory= allows, and "
-        if self.torn_query is not None:
+        if self.split_query is not None:
             raise ValueError(
-                f"{problem}the lines of query {self.torn_query!r} are not consecutive, so it cannot be streamed; allow "
-                "more, or sort the file by query (sort -s -k 1,1)"
+                f"{problem}the lines of query {self.split_query!r} are not consecutive, so it cannot be streamed; "
+                "allow more, or sort the file by query (sort -s -k 1,1)"
             )
         if not self._source.is_regular:
             raise ValueError(f"{problem}only a regular file can be streamed; allow more, or save it to a file")

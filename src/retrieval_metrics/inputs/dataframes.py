@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.column_detection import Columns, Requirement
 
-    # Returns how errors name the line of a row, for tables read from a text file.
-    Line = Callable[[int], str]
-
 # A cell that holds several ids: a printed list, or ids with a separator between them.
 LIST_PATTERN = r"^\s*[\[{(]|[;|,\n]"
 
@@ -39,7 +36,7 @@ class LongTable:
         roles: The roles of its columns, such as `RUN_ROLES`.
         columns: The columns of these roles, if their names do not show it; None for a role without a column.
         source: The name of the table, for messages.
-        line: Names the line of a row in errors; None names the number of the row.
+        locate_row: Returns how errors name the line of a row, for a table from a text file; None names its number.
         allow: `"blanks"`, `"repeated"`, or both, as in `Run.from_frame`.
         names: The names of the columns, if they differ from those in the table.
         is_kept: Whether what is read outlives the call, so that it must not share memory with the table.
@@ -56,7 +53,7 @@ class LongTable:
         roles: Mapping[str, Requirement],
         columns: Columns | None,
         source: str = "the table",
-        line: Line | None = None,
+        locate_row: Callable[[int], str] | None = None,
         *,
         allow: str | Collection[str] = (),
         names: Iterable[str] | None = None,
@@ -64,7 +61,7 @@ class LongTable:
     ) -> None:
         import_optional("polars", "reading a DataFrame")
         self.source = source
-        self.line = line
+        self.locate_row = locate_row
         self.allow = parse_allowances(allow)
         if names is None:
             names = column_names(frame)
@@ -241,7 +238,9 @@ class LongTable:
         rows = np.flatnonzero((queries == query).to_numpy() & (ranks == rank)).tolist()
         documents = self.ids("document")
         first_document, second_document = sorted((documents[row] for row in rows[:2]), key=str)
-        where = f"{self.source}, rows {rows[0] + 1} and {rows[1] + 1}" if self.line is None else self.line(rows[1])
+        where = f"{self.source}, rows {rows[0] + 1} and {rows[1] + 1}"
+        if self.locate_row is not None:
+            where = self.locate_row(rows[1])
         raise ValueError(
             f"{where}: documents {first_document!r} and {second_document!r} of query {query!r} have the same rank, "
             f"{rank:g}; give them different ranks, or scores, or pass columns={{'rank': None}} if the "
@@ -262,7 +261,7 @@ class LongTable:
             if document in group:
                 if "repeated" in self.allow and group[document] == grade:
                     continue
-                where = f"{self.source}, row {row + 1}" if self.line is None else self.line(row)
+                where = f"{self.source}, row {row + 1}" if self.locate_row is None else self.locate_row(row)
                 raise ValueError(f"{where}: document {document!r} appears twice in group {label!r} of query {query!r}")
             group[document] = grade
         return {query: list(groups.values()) for query, groups in groups_by_query.items()}
@@ -287,10 +286,10 @@ class LongTable:
             rows = [rows[0], second_row]
             second_grade = first_grade if grades is None else float(grades[second_row])
             note = describe_repeated_judgment(first_grade, second_grade)
-        if self.line is not None:
-            first_line = f"; first in {self.line(rows[0])}" if note else ""
+        if self.locate_row is not None:
+            first_line = f"; first in {self.locate_row(rows[0])}" if note else ""
             raise ValueError(
-                f"{self.line(rows[1])}: document {document!r} appears twice for query {query!r}{note}{first_line}"
+                f"{self.locate_row(rows[1])}: document {document!r} appears twice for query {query!r}{note}{first_line}"
             )
         raise ValueError(
             f"rows {rows[0] + 1} and {rows[1] + 1} of {self.source} both hold document {document!r} for query "
@@ -303,6 +302,6 @@ class LongTable:
 
     def _refuse(self, is_invalid: pl.Series, complaint: str) -> None:
         row = int(is_invalid.arg_max() or 0)
-        if self.line is not None:
-            raise ValueError(f"{self.line(row)}: the line {complaint}")
+        if self.locate_row is not None:
+            raise ValueError(f"{self.locate_row(row)}: the line {complaint}")
         raise ValueError(f"row {row + 1} of {self.source} {complaint}: {self.frame.row(row, named=True)}")

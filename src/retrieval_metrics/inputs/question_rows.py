@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite
 from numbers import Real
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from retrieval_metrics.inputs.column_detection import (
@@ -53,9 +54,18 @@ MAX_SHOWN_NAMES = 4
 # The columns of a table that are no labels.
 KNOWN_COLUMNS = frozenset(
     [
-        *(*ID_KEYS, *QUERY_KEYS, *QUERY_COLUMNS, *RELEVANT_COLUMNS, *ANSWER_KEYS, *PROVENANCE_FIELDS),
-        *(*DOCUMENT_COLUMNS, *GRADE_COLUMNS, *IGNORED_COLUMNS),
-        *(CONVERSATION_KEY, FORBIDDEN_COLUMN, REFERENCE_TEXTS_KEY),
+        *ID_KEYS,
+        *QUERY_KEYS,
+        *QUERY_COLUMNS,
+        *RELEVANT_COLUMNS,
+        *ANSWER_KEYS,
+        *PROVENANCE_FIELDS,
+        *DOCUMENT_COLUMNS,
+        *GRADE_COLUMNS,
+        *IGNORED_COLUMNS,
+        CONVERSATION_KEY,
+        FORBIDDEN_COLUMN,
+        REFERENCE_TEXTS_KEY,
     ]
 )
 
@@ -88,7 +98,7 @@ def read_question_dataset(
     if isinstance(dataset, questions_class):
         return dataset
     if isinstance(dataset, Questions):
-        return questions_class(*(getattr(dataset, field.name) for field in fields(Questions)))
+        return questions_class(**{field.name: getattr(dataset, field.name) for field in fields(Questions)})
 
     queries = _get_mapping(dataset, "queries")
     relevant = _get_mapping(dataset, "relevant_docs")
@@ -144,22 +154,24 @@ def read_question_table(
     columns: dict[str, None] = {}
     for row in rows:
         present = {name: value for name, value in drop_missing(row).items() if not _is_empty_cell(value)}
+        if not present:
+            continue
         columns.update(dict.fromkeys(present))
         present_rows.append(present)
     judgment_columns = [column for column in columns if column in RELEVANT_COLUMNS]
     if judgment_columns:
         for present in present_rows:
-            present.setdefault(judgment_columns[0], [])
-    filled_rows = [row for row in present_rows if len(row) > len(judgment_columns)]
-    return _read_rows(questions_class, filled_rows, separator, is_table=True, with_labels=True)
+            if present.keys().isdisjoint(judgment_columns):
+                present[judgment_columns[0]] = []
+    return _read_rows(questions_class, present_rows, separator, is_table=True, with_labels=True)
 
 
 def _with_labels(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of a table with the columns that have no meaning here as labels of its question."""
     labels = {column: value for column, value in row.items() if _is_label(column, value)}
-    given = row.get("labels")
-    if isinstance(given, Mapping):
-        labels.update(given)
+    row_labels = row.get("labels")
+    if isinstance(row_labels, Mapping):
+        labels.update(row_labels)
     return {**row, "labels": labels} if labels else dict(row)
 
 
@@ -174,15 +186,13 @@ def _is_empty_cell(value: Any) -> bool:
 
 def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
     """Return the rows of a mapping that is a row, holds a list of rows, or maps ids to rows; else None."""
-    if any(isinstance(dataset.get(key), str) for key in QUERY_KEYS):
+    if _has_question_text(dataset):
         return [dataset]
     for value in dataset.values():
         if isinstance(value, list) and value and all(map(_is_judged_question, value)):
             return value
     values = list(dataset.values())
-    if not values or not all(isinstance(value, Mapping) for value in values):
-        return None
-    if not all(any(isinstance(value.get(key), str) for key in QUERY_KEYS) for value in values):
+    if not values or not all(map(_has_question_text, values)):
         return None
     return [{"id": query, **row} for query, row in dataset.items()]
 
@@ -194,9 +204,12 @@ def holds_question_rows(dataset: Mapping[Any, Any]) -> bool:
 
 def _is_judged_question(row: Any) -> bool:
     """Return whether a row holds the text of a question and its judgments."""
-    if not isinstance(row, Mapping) or not any(isinstance(row.get(key), str) for key in QUERY_KEYS):
-        return False
-    return any(column in row for column in RELEVANT_COLUMNS)
+    return _has_question_text(row) and any(column in row for column in RELEVANT_COLUMNS)
+
+
+def _has_question_text(row: Any) -> bool:
+    """Return whether something is a row with the text of a question."""
+    return isinstance(row, Mapping) and any(isinstance(row.get(key), str) for key in QUERY_KEYS)
 
 
 def _get_mapping(dataset: Any, name: str) -> Mapping[Any, Any] | None:
@@ -213,7 +226,11 @@ def _read_rows(
     is_table: bool,
     with_labels: bool = False,
 ) -> QuestionsT:
-    translated_rows = read_cells(list(map(translate_row, rows)), separator, is_table=is_table)
+    raw_rows = list(rows)
+    translated_rows = read_cells(list(map(translate_row, raw_rows)), separator, is_table=is_table)
+    for number, row in enumerate(raw_rows, start=1):
+        if isinstance(row, Mapping):
+            _require_agreeing_judgments(row, number)
     gathered_rows = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS)
     queries: dict[QueryId, str] = {}
     qrels: dict[QueryId, Judgments] = {}
@@ -245,6 +262,23 @@ def _read_rows(
                 conversation[query] = row[CONVERSATION_KEY]
     questions = _make_questions(questions_class, queries, qrels, provenance_by_query)
     return replace(questions, answers=answers, conversation=conversation)
+
+
+def _require_agreeing_judgments(row: Mapping[str, Any], number: int) -> None:
+    """Raise if two columns of a row hold different judgments, only those of one of which would count."""
+    judgment_columns = [column for column in RELEVANT_COLUMNS if column in row]
+    if len(judgment_columns) < 2:
+        return
+    present = drop_missing({column: row[column] for column in judgment_columns})
+    filled = {column: value for column, value in present.items() if not _is_empty_cell(value)}
+    first_column = next(iter(filled), judgment_columns[0])
+    for column, judgments in filled.items():
+        if judgments != filled[first_column]:
+            values = f"{shortened(filled[first_column])} and {shortened(judgments)}"
+            raise ValueError(
+                f"row {number} has different judgments in {first_column!r} and {column!r}: {values}; name the column "
+                "that counts: columns={'relevant': ...}"
+            )
 
 
 def _make_questions(

@@ -90,7 +90,7 @@ def guard_long_rankings(run: Any, judged: JudgedRun) -> None:
     read_scores = judged.read_scores
     if read_scores is not None:
         n_guarded = len(read_scores)
-        queries = list(map(judged.qrels.queries.__getitem__, read_scores.queries))
+        queries = list(map(judged.qrels.queries.__getitem__, read_scores.query_positions))
         _guard(run, queries, read_scores)
     if len(run) > n_guarded:
         _guard_unread(run)

@@ -22,7 +22,7 @@ from retrieval_metrics.inputs.ranking_checks import as_list, refuse_empty_id, re
 from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_ranking
 from retrieval_metrics.matching.judged_columns import Duplicates, Items
 from retrieval_metrics.matching.judged_run import JudgedRun
-from retrieval_metrics.matching.read_scores import ReadScores
+from retrieval_metrics.matching.read_scores import ReadScores, sum_scores
 from retrieval_metrics.matching.short_rankings import find_in_short_rankings, list_short_rankings
 
 if TYPE_CHECKING:
@@ -103,7 +103,11 @@ def _find_in_short_rankings(finder: IdFinder, qrels: Qrels, run: RunMapping, ord
     if ranks is None:
         return None
     finder.take_short_ranks(ranks, rankings)
-    return set(map(type, map(next, map(iter, filter(None, rankings)))))
+    id_types: set[type] = set()
+    for ranking in rankings:
+        if ranking:
+            id_types.add(type(next(iter(ranking))))
+    return id_types
 
 
 def _require_matching_id_types(qrels: Qrels, id_types: set[type]) -> None:
@@ -124,6 +128,14 @@ class _Tie(NamedTuple):
 
     n_tied: int
     first_rank: int
+
+
+class _Duplicate(NamedTuple):
+    """A rank that repeats a document: the positions of the query and of the document, the latter -1 if not judged."""
+
+    query: int
+    rank: int
+    document: int
 
 
 class IdFinder:
@@ -152,8 +164,7 @@ class IdFinder:
         self._single_precision = order.single_precision
         self._tie_by_index: dict[int, _Tie] = {}  # by index in `positions`
         self.read_scores = ReadScores(documents)
-        # The position of the query, the rank, and the position of the document, or -1 if it is not judged.
-        self._duplicates: list[tuple[int, int, int]] = []
+        self._duplicates: list[_Duplicate] = []
 
     def start_query(self, query: QueryId, documents: Sequence[Any]) -> None:
         """Prepare to look for the judged documents of one query, and forget those of any query before."""
@@ -162,6 +173,8 @@ class IdFinder:
         self.bounds = 0, len(documents)
         self.positions = []
         self.n_above = []
+        self._tie_by_index.clear()
+        self._duplicates.clear()
         self.read_scores = ReadScores(documents)
 
     def find_in_scores(self, index: int, ranking: Mapping[Any, float]) -> None:
@@ -175,16 +188,18 @@ class IdFinder:
             positions = [position for position, document in enumerate(documents, start) if document in ranking]
         scores = list(ranking.values())
         found_scores = [ranking[documents[position - start]] for position in positions]
+        total: Any = None
         try:
             # The sum is finite only if every score is, and summing is one pass in C.
             total = sum(scores)
             has_finite_sum = isfinite(total)
-            if len(scores) > MAX_COPIED_SCORES and type(ranking) is dict:
-                self.read_scores.add(index, ranking, total, positions, found_scores)
         except (TypeError, OverflowError):
             has_finite_sum = False
         if not has_finite_sum:
             require_finite_scores(ranking, self.queries[index])
+        if len(scores) > MAX_COPIED_SCORES and type(ranking) is dict:
+            comparable_total = total if has_finite_sum else sum_scores(ranking)
+            self.read_scores.add(index, ranking, comparable_total, positions, found_scores)
         if not positions:
             return
         ascending = _sort_ascending(scores, total)
@@ -283,7 +298,7 @@ class IdFinder:
         }
         for n_above, document in enumerate(ranking):
             if first_index[document] != n_above:
-                self._duplicates.append((index, n_above + 1, judged_positions.get(document, -1)))
+                self._duplicates.append(_Duplicate(index, n_above + 1, judged_positions.get(document, -1)))
 
     def duplicates(self) -> Duplicates:
         """Return the ranks that repeat a document of the same ranking."""
@@ -306,7 +321,7 @@ class IdFinder:
 
 
 def _sort_ascending(scores: list[Any], total: Any) -> Any:
-    """Return scores in ascending order; the list may be sorted in place, and `total` is its sum."""
+    """Return scores in ascending order; the list may be sorted in place, and `total` is its sum, if they have any."""
     if len(scores) < MIN_SCORES_FOR_NUMPY:
         scores.sort()
         return scores

@@ -16,10 +16,10 @@ class ReadScores:
 
     Attributes:
         documents: The judged documents of all queries.
-        queries: The position of the query of each mapping.
+        query_positions: The position of the query of each mapping.
         totals: The sum of the scores of each mapping.
         mappings: The mappings, until `take_mappings` takes them.
-        last: The last document of each, which is another one after any insertion.
+        last_documents: The last document of each, which is another one after any insertion.
         ends: Where the judged documents of each end in the two following lists.
         positions: The positions in `documents` of the judged documents with a score.
         scores: The scores of these.
@@ -28,20 +28,20 @@ class ReadScores:
     def __init__(self, documents: Sequence[Any]) -> None:
         """Begin without a mapping."""
         self.documents = documents
-        self.queries: list[int] = []
+        self.query_positions: list[int] = []
         self.totals: list[Any] = []
         self.mappings: list[dict[Any, Any]] = []
-        self.last: list[DocumentId] = []
+        self.last_documents: list[DocumentId] = []
         self.ends: list[int] = []
         self.positions: list[int] = []
         self.scores: list[Any] = []
 
     def __len__(self) -> int:
-        return len(self.queries)
+        return len(self.query_positions)
 
     def add(self, query: int, ranking: dict[Any, Any], total: Any, positions: list[int], scores: list[Any]) -> None:
         """Remember a mapping, of which the sum and the scores of the judged documents were read."""
-        self.queries.append(query)
+        self.query_positions.append(query)
         self.totals.append(total)
         self.mappings.append(ranking)
         if positions:
@@ -53,13 +53,13 @@ class ReadScores:
         """Return the mappings, and keep only what tells whether they are changed."""
         mappings = self.mappings
         # All in one pass, because looking at each when it is added takes several times as long.
-        self.last = list(map(next, map(reversed, mappings)))
+        self.last_documents = list(map(next, map(reversed, mappings)))
         self.mappings = []
         return mappings
 
     def differs(self, row: int, ranking: dict[Any, Any]) -> bool:
         """Return whether a mapping is not what was remembered in a row."""
-        if not ranking or next(reversed(ranking)) != self.last[row]:
+        if not ranking or next(reversed(ranking)) != self.last_documents[row]:
             return True
         start = self.ends[row - 1] if row else 0
         for index in range(start, self.ends[row]):

@@ -69,7 +69,7 @@ def find_possibly_best(
     means = array.mean(axis=0)
     deviations, _ = sum_by_cluster(array - means, clusters)
     n_units = len(deviations)
-    spread = _pairwise_spread(deviations)
+    spread = _pairwise_spread(deviations, float(np.abs(array).max()))
     gaps = means[None, :] - means[:, None]
     deficit = (len(array) * gaps / spread).max(axis=1)
     largest = _largest_sums(deviations, spread, resamples, seed)
@@ -90,15 +90,21 @@ def _to_t(df: int, normal_value: float) -> float:
     return -t_quantile(df, normal_cdf(-normal_value))
 
 
-def _pairwise_spread(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the root of the sum of squared differences of each two settings; infinite if they differ by a constant."""
+def _pairwise_spread(deviations: NDArray[np.float64], largest_value: float) -> NDArray[np.float64]:
+    """Return the root of the sum of squared differences of each two settings; infinite if they differ by a constant.
+
+    Args:
+        deviations: The deviations from the means, shape (units, settings).
+        largest_value: The largest absolute value of any setting, whose rounding is in the deviations.
+    """
     n_units = len(deviations)
     # Products of sums, so that no difference of each pair is needed.
     products = deviations.T @ deviations
     squares = np.diag(products)
     spread: NDArray[np.float64] = np.sqrt(np.maximum(squares[:, None] + squares[None, :] - 2 * products, 0.0))
     spread *= np.sqrt(n_units / max(n_units - 1, 1))
-    rounding = np.sqrt(np.finfo(float).eps * max(float(squares.max()), 1.0))
+    # Constant values have deviations of rounding errors, which are as small as the values are.
+    rounding = np.sqrt(np.finfo(float).eps * max(float(squares.max()), largest_value**2))
     spread[spread <= rounding] = np.inf
     return spread
 

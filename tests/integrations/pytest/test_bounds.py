@@ -47,6 +47,15 @@ def test_what_makes_no_sense_is_said(
         ({"at_least_per_query": [0.5]}, TypeError, "at_least_per_query must map metrics to the floor of every query"),
         ({"at_least_per_query": {"mrr": {"what is a cell?": 1}}}, ValueError, "there is no judged query 'what is a c"),
         ({"at_least_per_query": {"mrr": 60}}, ValueError, "at_least_per_query for mrr must be .* Did you mean 0.6"),
+        ({"at_least_per_query": {"mrr": {}}}, ValueError, "at_least_per_query for mrr names no query"),
+        ({"at_least_per_query": {"mrr": None}}, TypeError, "the floor of mrr must be a number; got None"),
+        (
+            {"at_least_per_query": {"mrr": {"what is a closure?": (1, 3)}}},
+            TypeError,
+            r"the floor of mrr for 'what is a closure\?' must be a number; got \(1, 3\)",
+        ),
+        ({"at_most": {"leak@5": None}}, TypeError, "the ceiling of leak@5 must be a number; got None"),
+        ({"at_most": {"leak@5": (0, 3)}}, TypeError, r"the ceiling of leak@5 must be a number; got \(0, 3\)"),
         (
             {"at_most": {"leak@5": 5}},
             ValueError,

@@ -76,3 +76,9 @@ def test_a_suite_has_every_name_once_because_ragas_keeps_one_of_each() -> None:
 @pytest.mark.parametrize("spelling", ["ndcg@10", "ndcg_at_10", "nDCG@10", "ndcg_cut_10"])
 def test_spellings_of_the_core_are_read(spelling: str) -> None:
     assert RetrievalMetric(spelling).name == NDCG(k=10).name == NDCG(name=spelling).name == "ndcg_at_10"
+
+
+@pytest.mark.parametrize("name", ["precision_at_5-rel-2-rel-3", "mrr_at_10-by-ids-by-texts"])
+def test_an_option_that_is_named_twice_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"'{name}' has '(rel|by)' twice"):
+        MetricName.parse(name)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # The length of a pair such as `(0.35, 120)`: a floor, and how many queries must have a value.
 LEN_FLOOR_AND_MIN_QUERIES = 2
+# What a floor of a mean may be.
+MEAN_FLOOR_FORMS = "a number, a pair of it and the number of queries, or None"
 
 
 def min_value(metric: str) -> float:
@@ -64,7 +66,7 @@ def read_floors(at_least: object) -> MeanFloors:
             min_mean, n_needed = floor
             min_queries[metric] = positive_integer(n_needed, f"the queries that the floor of {metric} needs")
         if min_mean is not None:
-            min_mean = _read_bound("at_least", metric, f"floor of {metric}", min_mean)
+            min_mean = _read_bound("at_least", metric, f"floor of {metric}", min_mean, allowed=MEAN_FLOOR_FORMS)
         floors[metric] = min_mean
     return MeanFloors(floors, min_queries)
 
@@ -101,6 +103,11 @@ def read_query_floors(
         if not isinstance(floor, Mapping):
             floors[metric] = _read_bound(argument, metric, f"floor of {metric}", floor)
             continue
+        if not floor:
+            raise ValueError(
+                f"at_least_per_query for {metric} names no query: write {{{metric!r}: {{'q7': 1.0}}}}, or a number for "
+                "every query"
+            )
         read_queries(list(floor), judged_queries)
         query_floors: dict[QueryId, float] = {}
         for query, query_floor in floor.items():
@@ -133,10 +140,18 @@ def _by_full_name(argument: str, bounds: Mapping[Any, Any]) -> dict[str, Any]:
     return by_name
 
 
-def _read_bound(argument: str, metric: str, label: str, bound: Any) -> float:
-    """Return a bound as a float, or raise if it is no finite number, or one that every value or none reaches."""
+def _read_bound(argument: str, metric: str, label: str, bound: Any, *, allowed: str = "a number") -> float:
+    """Return a bound as a float, or raise if it is no finite number, or one that every value or none reaches.
+
+    Args:
+        argument: The argument with the bound.
+        metric: The metric.
+        label: What the bound is, for messages.
+        bound: The bound.
+        allowed: What may stand there, for messages.
+    """
     if isinstance(bound, bool) or not isinstance(bound, Real):
-        raise TypeError(f"the {label} must be a number, a pair of it and the number of queries, or None; got {bound!r}")
+        raise TypeError(f"the {label} must be {allowed}; got {bound!r}")
     number = float(bound)
     if not isfinite(number):
         raise ValueError(f"the {label} must be finite, got {bound!r}")

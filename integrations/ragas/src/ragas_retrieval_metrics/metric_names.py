@@ -52,7 +52,11 @@ class MetricName(NamedTuple):
         if not isinstance(text, str):
             return cls(Metric.parse(text))  # which raises a better error
         metric_text, *option_parts = _option_pattern().split(text)
-        options: dict[str, str] = dict(zip(option_parts[::2], option_parts[1::2], strict=True))
+        options: dict[str, str] = {}
+        for option, value in zip(option_parts[::2], option_parts[1::2], strict=True):
+            if option in options:
+                raise ValueError(f"{text!r} has {option!r} twice, {options[option]!r} and {value!r}: keep one of them")
+            options[option] = value
         by = require_choice(options.pop("by", "auto"), By, "by")
         on_unjudged = require_choice(options.pop("unjudged", "nan"), OnUnjudged, "on_unjudged")
         qrels_fingerprint = options.pop("qrels", None)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from haystack import Document, Pipeline
@@ -111,7 +112,7 @@ class PipelineRetriever:
         if not isinstance(pipeline, Pipeline) and hasattr(pipeline, "warm_up"):  # a pipeline does it for its components
             pipeline.warm_up()
 
-    @property
+    @cached_property
     def stages(self) -> dict[str, OutputPlace]:
         """The outputs that hold documents, up to the last ones, by name and in the order of the pipeline.
 
@@ -169,15 +170,15 @@ class PipelineRetriever:
         self._read_documents(results)
         rankings = {}
         takes_documents = {}
-        receivers = self._receivers_of_documents()
         for stage, place in self.stages.items():
             documents = (results.get(place.component) or {}).get(place.output)
             rankings[stage] = None if documents is None else convert_items(documents)
-            takes_documents[stage] = place.component in receivers
+            takes_documents[stage] = place.component in self._receivers_of_documents
         return StageRankings(rankings, takes_documents)
 
+    @cached_property
     def _receivers_of_documents(self) -> set[str]:
-        """Return the names of the components that an output with documents is connected to."""
+        """The names of the components that an output with documents is connected to."""
         if not isinstance(self.reduced, Pipeline):
             return set()
         places = set(self._list_places())
@@ -216,7 +217,7 @@ class PipelineRetriever:
             documents = list(documents)  # any Iterable may be declared
         return documents  # type: ignore[no-any-return]  # the reader refuses what is no list
 
-    @property
+    @cached_property
     def _stage_components(self) -> set[str]:
         return {place.component for place in self.stages.values()}
 
@@ -234,7 +235,7 @@ class PipelineRetriever:
             inputs[name] = {**values, **self._fixed_inputs.get(name, {})}
         return inputs
 
-    @property
+    @cached_property
     def _reduced_names(self) -> set[str]:
         if isinstance(self.reduced, Pipeline):
             return set(self.reduced.graph.nodes)
