@@ -164,7 +164,7 @@ class Pool(SavedFields):
         shares = None
         if graded is not None or runs is not None:
             if graded is None or runs is None or strata is not None:
-                raise ValueError("graded and runs go together, and without strata: they make the strata")
+                raise ValueError("pass graded= and runs= together, or strata=, not both")
             disagreement = stratify_by_disagreement(list(self.queries), graded, runs, metrics)
             strata = disagreement.stratum_by_query
             shares = disagreement.share_of_labels
