@@ -49,7 +49,7 @@ class Rules:
             (`"unjudged"`).
         groups: Each group of alternatives is credited once (`"credit"`), or every document of every group is needed on
             its own (`"flatten"`).
-        duplicates: A document that is retrieved again keeps its rank and earns nothing (`"ignore"`), is a hit again
+        duplicates: A document that is retrieved again keeps its rank without credit (`"ignore"`), is a hit again
             (`"count"`), or is an error. If pieces such as quotes are matched instead of ids, `"count"` acts like
             `"ignore"`. To remove repeats before anything is ranked, pass `match=Matching(deduplicate=True)`.
         ties: Documents with equal scores are ordered by id, descending (`"docid"`), keep the order in which they were
