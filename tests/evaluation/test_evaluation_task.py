@@ -110,7 +110,7 @@ def make_retriever(answer: Any) -> tuple[Callable[[str], Any], list[str]]:
         (
             {"documents": ["d1"], "query": "?"},
             TypeError,
-            "with a list under 'documents'; .* nothing but document scores",
+            "with a list under 'documents'; .* nothing but document",
         ),
         ({"d1": float("nan")}, ValueError, "the score of document 'd1' for query 'text 0' is nan"),
         ([object()], TypeError, "returned objects of type object .*; return the ids"),
