@@ -134,7 +134,7 @@ def main() -> None:
 
     topics: dict[Any, Any] = {key: topics_of(relevant) for key, relevant in dataset.qrels.items()}
     evaluator = RetrieverEvaluator.from_metric_names(METRICS, retriever=retrievers["BM25"], match="source")
-    print("\nBM25 by topic (match='source'): a second passage of a topic earns nothing")
+    print("\nBM25 by topic (match='source'): a second passage of a topic gets no credit")
     print(evaluator.evaluate_dataset(EvaluationSet(dataset.queries, topics)))
 
     evaluator = RetrieverEvaluator.from_metric_names(

@@ -101,7 +101,7 @@ try:
 except ValueError as error:
     print(error)
 """
-    assert fresh(code) == "the metric 'mrr' already has the name 'mrr'"
+    assert fresh(code) == "'mrr' is already the name of a metric"
 
 
 def test_the_package_works_from_an_archive(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_columns_and_formats_are_said(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main([*call, "--qrels-column", "document=passage"]) == 0
     assert "mrr     0.500  [0.037, 0.963]  1" in capsys.readouterr().out
     assert main(call) == 2
-    assert "has no column named like a document" in capsys.readouterr().err
+    assert "has no document column" in capsys.readouterr().err
     assert main([*call, "--qrels-column", "passage"]) == 2
     assert "a column must be given as ROLE=NAME, such as query=qid, got 'passage'" in capsys.readouterr().err
 
@@ -111,7 +111,7 @@ def test_runs_have_the_names_of_their_files_or_those_they_are_given(
         "second and first", "first and second"
     )
     assert main(["compare", *systems, "--baseline", "best"]) == 2
-    assert "no run is named 'best', the --baseline; the runs are good, bad" in capsys.readouterr().err
+    assert "--baseline: no run is named 'best'; the runs are good, bad" in capsys.readouterr().err
     assert main(["compare", qrels, good]) == 2
     assert capsys.readouterr().err.startswith("retrieval-metrics: error: ")
 

@@ -13,6 +13,8 @@ from retrieval_metrics.cli.main import main
 
 QUERIES = {"q1": "Who may unlock the strong room after hours?", "q2": "who may unlock the strong room after hours"}
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+# The advice that differs from the one in Python.
+FIXED_IN_PYTHON = ": EvaluationSet.lint().fixed() in Python"
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def test_it_prints_what_python_prints(files: list[str], capsys: pytest.CaptureFi
     queries, qrels, corpus, _ = files
     assert main(["lint", queries, qrels, "--corpus", corpus]) == 0
     expected = rm.EvaluationSet.from_dataset(Path(queries).parent).lint(rm.read_corpus(corpus))
-    in_options = str(expected).replace("runs=", "--run").replace(": .fixed() applies them", "")
+    in_options = str(expected).replace("runs=", "--run").replace(": .fixed()", FIXED_IN_PYTHON)
     assert capsys.readouterr().out.split() == in_options.split()  # long sentences go on in a line of their own
     assert "duplicate_question" in str(expected)
 
@@ -69,7 +71,7 @@ def test_a_saved_set_holds_the_texts_and_the_judgments(tmp_path: Path, capsys: p
     assert main(["lint", saved, saved, "--corpus", folder]) == 0
     out = capsys.readouterr().out
     assert (
-        out.split() == str(quoted.lint(folder)).replace("runs=", "--run").replace(": .fixed() applies them", "").split()
+        out.split() == str(quoted.lint(folder)).replace("runs=", "--run").replace(": .fixed()", FIXED_IN_PYTHON).split()
     )
     assert "q1" in out
     rm.EvaluationSet({1: "why?", 2: "when?"}, {1: ["d1"], 2: ["d1"]}).save(tmp_path / "numbers.json")

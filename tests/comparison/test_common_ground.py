@@ -115,19 +115,19 @@ def test_numbers_saved_without_rankings_and_merged_ones_know_their_largest_grade
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"ties": "input"}, "ties is 'docid' and 'input'"),
-        ({"rules": "autorag"}, r"\(standard and autorag\) no_relevant is"),
+        ({"ties": "input"}, "ties='docid' vs 'input'"),
+        ({"rules": "autorag"}, r"\(standard vs autorag\): no_relevant="),
     ],
 )
 def test_other_rules_are_refused_with_the_reason(options: dict[str, Any], reason: str) -> None:
-    with pytest.raises(ValueError, match=f"different rules .* 'old' and 'new' ?{reason}"):
+    with pytest.raises(ValueError, match=f"'old' and 'new' use different rules.*{reason}"):
         find(old=evaluate(range(8)), new=evaluate(range(8), **options))
 
 
 def test_another_match_is_refused() -> None:
     items = {"q0": [rm.Retrieved("c", source="d")]}
     by_source = rm.evaluate(make_questions(range(1)), items, ["mrr"], match="source")
-    with pytest.raises(ValueError, match="match is id and source"):
+    with pytest.raises(ValueError, match="match=id vs source"):
         find(old=evaluate(range(8)), new=by_source)
 
 

@@ -55,7 +55,7 @@ class TestExamples:
         assert refused.differences[0].detail == "document 'z' is retrieved twice"
         assert refused.refused == {"standard": 0, "mine": 1}
         (unjudged,) = audit_with({"q": ["a"]}, {"q": ["x", "x", "x", "a"]}, "map", duplicates="error").differences
-        assert unjudged.detail == "2 of its places hold repeated documents"
+        assert unjudged.detail == "2 of its ranks hold duplicates"
 
     def test_of_tied_documents_the_one_with_the_highest_grade_is_named(self) -> None:
         run = {"q": {"a": 1.0, "b": 1.0, "x": 1.0, "c": 2.0}}

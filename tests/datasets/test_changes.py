@@ -19,7 +19,7 @@ def test_the_numbers_and_what_is_said_of_them() -> None:
     assert changes.moved(metric="overlap@3") == [("q1", 2 / 3)]
     assert [query for query, _ in changes.moved(5)] == ["q1", "q2"]  # by rbo, which goes on as a ranking ends
     text = str(changes)
-    assert "identical top 3 in 1 of 3 queries; most changed by rbo: q1" in text
+    assert "identical top 3 in 1 of 3 queries; lowest rbo: q1" in text
     assert (
         "2 documents entered or left the top 3: their grades determine the change in precision@3; "
         ".pool(questions) collects them" in text
@@ -36,7 +36,10 @@ def test_what_is_too_wide_says_so() -> None:
 def test_grades_of_what_entered_or_left_settle_precision(tmp_path: Path) -> None:
     changes = rm.changes(BEFORE, AFTER, "precision@3")
     pool = changes.pool(TEXTS, {one: one for one in "abcdefgx"})
-    assert [(item.query, item.document, item.why) for item in pool] == [("q1", "c", "before 3"), ("q1", "x", "after 3")]
+    assert [(item.query, item.document, item.why) for item in pool] == [
+        ("q1", "c", "before: rank 3"),
+        ("q1", "x", "after: rank 3"),
+    ]
     grades = {"q1": {"x": 1, "c": 0, "a": 1}, "q2": {"d": 1}, "q3": {"g": 1}}
     only = {"q1": {"x": 1, "c": 0}}
 
@@ -76,7 +79,7 @@ def test_what_cannot_be_known_is_said() -> None:
     )
     assert "2 queries missing in after (e.g. 'q2'), treated as empty" in text
     assert "1 query only in after, excluded" in text
-    assert "of the weight is below the ends of the rankings (extrapolated)" in text
+    assert "of the weight lies beyond the last retrieved rank (extrapolated)" in text
 
 
 def test_a_cut_tie_is_seen_if_the_ranking_goes_on() -> None:

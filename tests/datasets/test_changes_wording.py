@@ -10,8 +10,9 @@ GOLDEN = Path(__file__).parent / "golden" / "changes_wording.txt"
 
 def changes_texts() -> list[str]:
     return [
-        wording.format_unchanged(2, 3, 10, "rbo", []),
-        wording.format_unchanged(1, 3, 10, "rbo", [("q0", 0.0), ("q1", 0.535)]),
+        wording.format_unchanged(2, 3, 10, "rbo", [], is_bound=False),
+        wording.format_unchanged(1, 3, 10, "rbo", [("q0", 0.0), ("q1", 0.535)], is_bound=False),
+        wording.format_unchanged(1, 3, 10, "max_gain(mrr)", [("q0", 1.0)], is_bound=True),
         wording.format_changed_documents(1, 3),
         wording.format_changed_documents(1_200, 10),
         wording.CHANGE_BOUNDS_MEANING,

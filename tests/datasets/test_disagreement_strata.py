@@ -47,7 +47,7 @@ def test_more_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() ->
     difference = estimate(human=people, sample=sample, runs=runs).difference("ndcg@10")
     means = [rm.evaluate(TRUTH, run, "ndcg@10").means["ndcg@10"] for run in runs.values()]
     assert difference.interval.low < means[1] - means[0] < difference.interval.high
-    with pytest.raises(ValueError, match="graded and runs go together"):
+    with pytest.raises(ValueError, match="pass graded= and runs= together"):
         pool.sample(30, graded=MODEL)
     equal = rm.Labels(
         rm.Labels.from_qrels({query: {"d0": 1} for query in QUERIES}, "a model", kind="model"), scale=Scale()

@@ -391,7 +391,7 @@ def test_sixty_questions_in_spite_of_limits_errors_timeouts_and_cut_replies(
     assert len(generated) == 60
     assert generated.stop_reason is None
     assert all(service.done[kind] > 3 for kind in FAULTS.values())
-    assert "calls of the model" in str(generated)
+    assert "model calls" in str(generated)
     assert again.questions == generated.questions
     assert again.calls.made == 0
     assert service.done["replied"] == n_replies

@@ -65,7 +65,7 @@ def test_grades_are_kept_with_who_gave_them_and_why() -> None:
     assert (label.kind, label.reason) == ("model", "as it says")
     assert re.fullmatch("[0-9a-f]{8}", label.prompt or "")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", label.date or "")
-    assert "30 calls of the model, 0 replies from the cache" in str(labels)
+    assert "30 model calls, 0 replies from the cache" in str(labels)
 
 
 def test_a_judge_sees_only_what_it_should() -> None:
@@ -164,7 +164,7 @@ def test_a_rerun_makes_no_call_and_an_interrupted_one_goes_on(tmp_path: Path) ->
     again = POOL.grade(rm.Model(third, cache=cache))
     assert again.qrels == TRUE
     assert third.prompts == []
-    assert "0 calls of the model, 30 replies from the cache" in str(again)
+    assert "0 model calls, 30 replies from the cache" in str(again)
     # a part of the pool, graded before the rest, costs nothing either
     assert POOL.for_queries(["question-2"]).grade(rm.Model(third, cache=cache)).qrels == {
         "question-2": TRUE["question-2"]

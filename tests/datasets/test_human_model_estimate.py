@@ -33,7 +33,7 @@ def test_differences_are_told_apart_where_they_are_large() -> None:
 
 
 def test_the_agreement_is_printed_before_any_number() -> None:
-    assert str(estimate()).startswith("Agreement of humans and model\n")
+    assert str(estimate()).startswith("Human-model agreement\n")
 
 
 def test_a_model_that_grades_by_chance_is_called_useless_and_costs_little() -> None:
@@ -78,8 +78,8 @@ def test_it_becomes_a_report_and_a_frame(tmp_path: Path) -> None:
     estimated = estimate()
     estimated.report(tmp_path / "estimate.html")
     page = (tmp_path / "estimate.html").read_text()
-    assert page.index("Agreement of humans and model") < page.index("0.8")
-    assert page.index("<h2>Agreement</h2>") > page.index("Agreement of humans and model")
+    assert page.index("Human-model agreement") < page.index("0.8")
+    assert page.index("<h2>Agreement</h2>") > page.index("Human-model agreement")
     assert "Ada vs a model" in page[page.index("<h2>Agreement</h2>") :]
     frame = estimated.to_pandas()
     assert list(frame["system"]) == ["weak", "good", "best"]

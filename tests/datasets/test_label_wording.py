@@ -17,7 +17,7 @@ def failed_labels() -> rm.Labels:
         labels.append(
             rm.Label(query="q", document=f"d{number}", grade=None, grader="a model", kind="model", reason=reason)
         )
-    return rm.Labels(labels, notes=["8 calls of the model"])
+    return rm.Labels(labels, notes=["8 model calls"])
 
 
 def make_texts() -> dict[str, list[str]]:

@@ -31,7 +31,7 @@ class TestJudgments:
         result = lint(qrels={"z1": ["vault"], "z2": ["coffee"]})
         assert list_serious(result) == [("missing_text", "z1"), ("missing_text", "z2")]
         (too_few,) = result.named("too_few_questions")
-        assert too_few.message.rpartition("; ")[2].startswith("3 ")
+        assert too_few.message.rpartition("; ")[2].startswith("this set has 3 ")
         assert list_serious(result.fixed().lint(CORPUS)) == list_serious(result)
 
     def test_nothing_is_relevant(self) -> None:

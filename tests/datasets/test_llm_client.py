@@ -22,7 +22,7 @@ def test_replies_are_parsed_by_key_in_the_order_of_the_prompts() -> None:
     assert replies.failures == {}
     assert (client.calls.made, client.calls.cached, client.calls.failed) == (20, 0, 0)
     assert client.calls.prompt_tokens == sum(-(-len(prompt) // 4) for prompt in PROMPTS.values())
-    assert str(client.calls).startswith("20 calls of the model, 0 replies from the cache; about ")
+    assert str(client.calls).startswith("20 model calls, 0 replies from the cache; about ")
 
 
 def test_nothing_to_ask_is_no_call() -> None:

@@ -15,11 +15,11 @@ def list_documents(pool: rm.types.Pool) -> list[tuple[Any, Any, str]]:
 def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> None:
     pool = rm.pool(QUESTIONS, RUNS, CORPUS, depth=2)
     assert list_documents(pool) == [
-        ("q1", "b", "bm25 2"),
-        ("q1", "c", "dense 1"),
-        ("q1", "e", "dense 2"),
-        ("q2", "b", "bm25 1, dense 2"),
-        ("q2", "d", "bm25 2, dense 1"),
+        ("q1", "b", "bm25: rank 2"),
+        ("q1", "c", "dense: rank 1"),
+        ("q1", "e", "dense: rank 2"),
+        ("q2", "b", "bm25: rank 1, dense: rank 2"),
+        ("q2", "d", "bm25: rank 2, dense: rank 1"),
     ]
     assert pool.n_judged == 1
     assert [item.text for item in pool] == [CORPUS[item.document] for item in pool]
@@ -37,7 +37,7 @@ def test_documents_without_an_id_are_refused_and_not_taken_for_one() -> None:
     with pytest.raises(ValueError, match=r"rank 1 of query 'q1' in 'bm25' \('The guard opens the vault\.'\) has no id"):
         rm.pool(QUERIES, runs)
     pool = rm.pool(QUERIES, runs, match=lambda item: f"{item.source}@{item.start}")
-    assert list_documents(pool) == [("q1", f"gate.md@{40 * number}", f"bm25 {number + 1}") for number in range(3)]
+    assert list_documents(pool) == [("q1", f"gate.md@{40 * number}", f"bm25: rank {number + 1}") for number in range(3)]
 
 
 def test_scores_and_items_are_ranked_as_they_are_evaluated() -> None:

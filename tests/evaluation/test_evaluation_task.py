@@ -107,7 +107,11 @@ def make_retriever(answer: Any) -> tuple[Callable[[str], Any], list[str]]:
         ([("d1", 0.5)], TypeError, r"pairs such as \('d1', 0.5\) for query 'text 0'; return dict\(found\)"),
         ([(Page("d1"), 0.5)], TypeError, r"pairs such as \(Page, float\) .*; return \[document for document, score"),
         ([{"id": "d1", "text": "?"}], TypeError, r"returned dicts with keys 'id', 'text' .*: \[rm.Retrieved"),
-        ({"documents": ["d1"], "query": "?"}, TypeError, "with a list under 'documents'; .* only the documents in it"),
+        (
+            {"documents": ["d1"], "query": "?"},
+            TypeError,
+            "with a list under 'documents'; .* nothing but document",
+        ),
         ({"d1": float("nan")}, ValueError, "the score of document 'd1' for query 'text 0' is nan"),
         ([object()], TypeError, "returned objects of type object .*; return the ids"),
         (["d1", None], TypeError, "document ids retrieved for query 'text 0' must be str or int, got NoneType"),

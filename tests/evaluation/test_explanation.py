@@ -235,7 +235,7 @@ def test_what_a_full_cutoff_has_no_room_for_is_neither_found_nor_missing() -> No
     assert str(worst).splitlines() == [
         "query  recall@1                found  missing  example  top result",
         "q1        0.500  1/2 (1 cutoff full)  none     b        a",
-        "2 of 3 relevant documents found, 1 cutoff full",
+        "2 of 3 relevant documents found, 1 not credited (cutoff full)",
     ]
 
 

@@ -46,7 +46,7 @@ def test_rules_of_another_name_are_the_same() -> None:
     standard = rm.Rules(name="standard")
     assert describe_rule_differences(standard, rm.Rules(name="mine")) == []
     assert describe_rule_differences(standard, rm.Rules(name="mine", scores="single")) == [
-        f"scores is {standard.scores!r} and 'single'"
+        f"scores={standard.scores!r} vs 'single'"
     ]
 
 

@@ -61,5 +61,5 @@ def test_questions_of_one_document_are_worth_fewer() -> None:
     assert threshold.score is None
     assert "100 unanswerable questions (effective n 18) cannot guarantee 10%" in threshold.conclusion
     two = rm.threshold(questions(100), run_of(best), clusters={f"n{number}": number % 2 for number in range(100)})
-    assert "(effective n fewer than 2)" in two.conclusion
+    assert "(effective n below 2)" in two.conclusion
     assert two.conclusion.endswith("these can guarantee nothing.")

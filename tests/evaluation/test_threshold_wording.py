@@ -12,8 +12,8 @@ from unanswerable_questions import ANSWERED, questions, run_of
 def test_what_26_questions_cannot_promise() -> None:
     threshold = rm.threshold(questions(26), run_of([0.1] * 26))
     assert str(threshold) == (
-        "No threshold: 26 unanswerable questions cannot guarantee 10% at any score: at least 29 are needed even if "
-        "none gets an answer; these can guarantee 10.9%."
+        "No threshold: 26 unanswerable questions cannot guarantee 10% at any score: at least 29 independent ones are "
+        "needed even if none gets an answer; these can guarantee 10.9%."
     )
     with pytest.raises(ValueError, match=r"there is no threshold to apply\. No threshold: 26 unanswerable questions"):
         threshold.apply(ANSWERED)
@@ -22,8 +22,9 @@ def test_what_26_questions_cannot_promise() -> None:
 def test_scores_that_tell_nothing_apart_are_not_worth_a_threshold() -> None:
     threshold = rm.threshold(questions(60), run_of([1.0] * 60))
     assert (threshold.score, threshold.mean_after, threshold.is_useful) == (1.0, 0.0, False)
-    assert threshold.conclusion.endswith(
-        "Scores barely separate answerable from unanswerable questions, so no threshold is worthwhile."
+    assert threshold.conclusion == (
+        "No threshold is worthwhile: scores barely separate answerable from unanswerable questions; the lowest that "
+        f"meets 10% (1) would cut {threshold.metric} from {threshold.mean_before:.3f} to 0.000."
     )
 
 

@@ -87,7 +87,7 @@ def test_the_audit_has_a_column_for_every_rule_set_and_names_the_rules(run: Call
     header = printed.splitlines()[0].split()
     assert header == ["metric", "standard", "trec_eval", "llama_index", "haystack", "ragas", "autorag", "mlflow"]
     assert f"\n{len(questions.queries())} queries; compared with standard\n" in printed
-    assert re.search(r"^llama_index: .*a repeated document counts again", printed, flags=re.MULTILINE)
+    assert re.search(r"^llama_index: .*a duplicate document counts again", printed, flags=re.MULTILINE)
 
 
 def test_every_chunking_is_scored_on_the_same_questions(run: Callable[[str], str]) -> None:

@@ -49,7 +49,7 @@ def test_what_is_refused_says_what_it_was_taken_for(tmp_path: Path, text: str) -
     with pytest.raises(ValueError, match=REFUSED[text]):
         rm.read_run(saved(tmp_path, text, "some.json"))
     pl.DataFrame({"query": ["q1"], "passage": ["a"]}).write_ipc(tmp_path / "some.arrow")
-    with pytest.raises(ValueError, match=r"some\.arrow, an Arrow table has no column named like a document"):
+    with pytest.raises(ValueError, match=r"some\.arrow, an Arrow table has no document column"):
         rm.read_run(tmp_path / "some.arrow")
     with pytest.raises(ValueError, match="is a JSON object, without columns that columns= could name"):
         rm.read_run(saved(tmp_path, '{"q1": ["a"]}', "some.json"), columns={"document": "x"})

@@ -23,7 +23,7 @@ def test_it_says_where_the_questions_or_the_rules_changed(tmp_path: Path) -> Non
     assert lines[3].endswith("rules")
     assert lines[4] == (
         "2 evaluations on the current questions (1 of the 3 entries has others); "
-        "the more there are, the more likely the best is luck"
+        "the more there are, the more likely the best one is due to chance"
     )
 
 

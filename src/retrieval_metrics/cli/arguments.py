@@ -79,7 +79,7 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ties",
         choices=["docid", "input", "expected"],
-        help="equal scores: by document id, in the order given, or the mean of all orders (default: that of the rules)",
+        help="equal scores: by document id, in the order given, or the mean of all orders (default: the rule set's)",
     )
     add_match_option(parser)
     parser.add_argument(
@@ -102,8 +102,8 @@ def add_exclude_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exclude",
         metavar="WHAT",
-        help="leave documents out of the rankings: query-id, those with the id of their query, as BEIR and MTEB do, or "
-        "a file of two columns, query and document",
+        help="exclude documents from the rankings: query-id (documents with the same ID as the query, as in BEIR and "
+        "MTEB), or a two-column file (query, document)",
     )
 
 
@@ -113,7 +113,7 @@ def add_match_option(parser: argparse.ArgumentParser) -> None:
         "--match",
         default="id",
         metavar="WHAT",
-        help="what the judged IDs are matched against: id, source or metadata:NAME (default: %(default)s)",
+        help="what identifies a result: id, source or metadata:NAME (default: %(default)s)",
     )
 
 
@@ -129,7 +129,7 @@ def add_result_options(parser: argparse.ArgumentParser, formats: Sequence[str] =
     parser.add_argument(
         "--format",
         choices=[*file_formats, *formats],
-        help="default: that of FILE's extension, such as .csv, else text",
+        help="default: inferred from FILE's extension, such as .csv, else text",
     )
     parser.add_argument(
         "-o", "--output", type=Target, metavar="FILE", help="write to this file instead of the terminal"
@@ -183,7 +183,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
     for file in files:
         number_role = "grade" if file == "qrels" else "score"
         roles = JUDGMENT_ROLES if file == "qrels" else RUN_ROLES
-        question_roles = ", of questions also id=..., relevant=..." if file == "qrels" else ""
+        question_roles = "; for question files also id=..., relevant=..." if file == "qrels" else ""
         reading.add_argument(
             f"--{file}-format",
             choices=[*FORMATS, *POSITIONAL_FORMATS],
@@ -195,7 +195,8 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
             default=[],
             metavar="ROLE=NAME",
             help=f"a column of {file.upper()}: query=..., document=..., {number_role}=...{question_roles}; "
-            f"{number_role}= if there is none; query=1 and so on, the positions, if the file has no header",
+            f"write {number_role}= (empty) if there is no {number_role} column; use positions (query=1) if there is no "
+            "header",
         )
         offer_completions(option, [f"{role}=" for role in roles])
     if files:
@@ -221,7 +222,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *files: str) -> None:
         metavar="KEY=VALUE",
         help="advanced: compression=RATIO and line=SIZE, limits above which a file is refused (default: "
         f"{rm.Limits().compression:g} and 64MB); progress=no hides the progress bar; separator=TEXT "
-        "separates the IDs in a cell; subset=NAME and split=NAME, of the predictions of MTEB",
+        "separates the IDs in a cell; subset=NAME and split=NAME select from MTEB predictions",
     )
     offer_completions(option, [f"{key}=" for key in READING_KEYS])
 

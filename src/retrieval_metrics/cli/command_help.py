@@ -123,7 +123,7 @@ examples:
 """,
     ),
     "history": CommandHelp(
-        "Keep the numbers of saved evaluations, and show them over time. Entries are only appended.",
+        "Record the results of saved evaluations, and show them over time. Entries are only appended.",
         """\
 examples:
   retrieval-metrics evaluate qrels.trec run.trec --save results/4f2a91c.json.gz --label commit=4f2a91c

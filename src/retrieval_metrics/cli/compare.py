@@ -53,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         baseline="NAME | compare all other runs with this one (default: every pair)",
         level="confidence level",
         margin="SIZE | also test non-inferiority with this margin, such as 0.02",
-        unretrieved_relevant="N | with --unjudged bounds: a query may have up to N more relevant documents that nobody "
-        "retrieved",
+        unretrieved_relevant="N | with --unjudged bounds: a query may have up to N more relevant documents that no "
+        "system retrieved",
         seed="seed of the randomisation test",
     )
     parser.add_argument(
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> bool:
     saved = read_saved_evaluations([arguments.qrels, *arguments.runs])
     names: Collection[str] = saved if saved is not None else paths_by_name(arguments.runs)
     if arguments.baseline is not None and arguments.baseline not in names:
-        raise ValueError(f"no run is named {arguments.baseline!r}, the --baseline; the runs are {', '.join(names)}")
+        raise ValueError(f"--baseline: no run is named {arguments.baseline!r}; the runs are {', '.join(names)}")
     texts = read_report_texts(arguments)
     options = select_arguments(
         rm.compare, arguments, metrics=arguments.metric or rm.DEFAULT_METRICS, **scoring_arguments(arguments)

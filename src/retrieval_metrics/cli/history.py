@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    add = _add_action(actions, "add", "append the numbers of a saved evaluation", _add)
+    add = _add_action(actions, "add", "append the results of a saved evaluation", _add)
     add.add_argument("saved", metavar="SAVED", help="a file written by evaluate --save or Evaluation.save")
     add_module_option(add)
     add.add_argument("--label", metavar="TEXT", help="the label of the entry (default: its label commit, or a number)")

@@ -25,6 +25,7 @@ from retrieval_metrics.cli.input_files import (
 )
 from retrieval_metrics.cli.option_types import parse_metric
 from retrieval_metrics.datasets.lint_report import COLUMNS
+from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:
     import argparse
@@ -94,7 +95,7 @@ def _severe_findings(lint: rm.types.Lint[Any], fail_on: str | None) -> list[str]
     n_failing = sum(finding.severity in failing_severities for finding in lint)
     if not n_failing:
         return []
-    return [f"{n_failing:,} findings are as severe as {fail_on}, or more"]
+    return [f"{format_count(n_failing, 'finding')} of severity {fail_on} or higher"]
 
 
 def _read_questions(arguments: argparse.Namespace) -> rm.EvaluationSet:

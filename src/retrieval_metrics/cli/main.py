@@ -140,7 +140,7 @@ def _build_parser(called_command: str | None) -> argparse.ArgumentParser:
     """Return the parser of the whole command line, with the options of the command that is called."""
     program = Parser(
         prog="retrieval-metrics",
-        description="Retrieval metrics from files: exact, fast, and the same as in Python.",
+        description="Compute retrieval metrics from files, with the same results as the Python API.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

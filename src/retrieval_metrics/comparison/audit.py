@@ -181,7 +181,7 @@ def audit(
         metric  standard  llama_index
         map       0.8333       1.5000
         1 query; compared with standard
-        llama_index: a repeated document counts again (map in 1 of 1); e.g. map of 'q': 1.5000 vs 0.8333: document
+        llama_index: a duplicate document counts again (map in 1 of 1); e.g. map of 'q': 1.5000 vs 0.8333: document
         'a' is retrieved twice
         judged@10 67%; unjudged documents count as not relevant
     """

@@ -208,15 +208,15 @@ def _require_same_rules(first_name: str, first_scores: Scores, other_name: str, 
     first_match = describe_match(first_scores)
     other_match = describe_match(other_scores)
     if first_match is not None and other_match is not None and first_match != other_match:
-        differences.append(f"match is {first_match} and {other_match}")
+        differences.append(f"match={first_match} vs {other_match}")
     if not differences:
         return
     rule_names = ""
     if first_scores.rules.name != other_scores.rules.name:
-        rule_names = f" ({first_scores.rules.name} and {other_scores.rules.name})"
+        rule_names = f" ({first_scores.rules.name} vs {other_scores.rules.name})"
     raise ValueError(
-        f"evaluations under different rules cannot be compared: in {first_name!r} and {other_name!r}{rule_names} "
-        f"{'; '.join(differences)}. Evaluate the rankings of one again under the rules of the other"
+        f"{first_name!r} and {other_name!r} use different rules{rule_names}: {'; '.join(differences)}. Re-evaluate one "
+        "under the other's rules"
     )
 
 

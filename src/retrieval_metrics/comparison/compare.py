@@ -276,9 +276,9 @@ def compare(
     Every difference is paired: system minus baseline, query by query, over the queries for which both are defined. It
     comes with a confidence interval, the p value of the randomisation test, the effect size (the mean difference in
     standard deviations of the differences), and the queries won, tied and lost. One joint test (see
-    `retrieval_metrics.statistics.joint_sign_flips`) corrects the p values for all metrics, cutoffs and pairs of
-    systems compared here, so ten metrics do not make a false finding ten times as likely, and correlated metrics cost
-    little. The interval of a difference is simultaneous with all others and excludes 0 exactly if the corrected p value
+    `retrieval_metrics.statistics.joint_sign_flips`) corrects the p values for all metrics, cutoffs and pairs of systems
+    compared here, so ten metrics do not make a false finding ten times as likely, and correlated metrics cost little.
+    The interval of a difference is simultaneous with all others and excludes 0 if and only if the corrected p value
     finds a difference. A sentence states the conclusion for each system and metric.
 
     Args:

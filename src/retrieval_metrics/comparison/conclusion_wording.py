@@ -84,6 +84,7 @@ class _Names:
 
     system: str
     other_systems: str
+    any_other_system: str
     metrics: str
     system_first: bool
     has_several_others: bool
@@ -108,6 +109,7 @@ def _format_groups(groups: Sequence[ConclusionGroup]) -> str:
     names = _Names(
         system=group.system,
         other_systems=numbers.join_names(group.other_systems, most=MAX_NAMES),
+        any_other_system=numbers.join_names(group.other_systems, most=MAX_NAMES, conjunction="or"),
         metrics=numbers.join_names([group.metric for group in groups]),
         system_first=group.system_first,
         has_several_others=len(group.conclusions) > 1,
@@ -135,7 +137,7 @@ def _format_no_common_query(names: _Names) -> str:
 
 # Why systems are not comparable, apart from budgets. The warnings before the sentence name the system and the IDs.
 OBSTACLES = {
-    "foreign_ids": "the IDs of one match no judgment and are unknown to the others",
+    "foreign_ids": "one system's IDs match no judgment and occur in no other run",
     "near_misses": "IDs that nearly match the judgments could change the conclusion",
     "unlocated": "the results of one could not be located in their sources",
 }
@@ -167,7 +169,7 @@ def _format_not_significant(groups: Sequence[ConclusionGroup], names: _Names) ->
     if not names.has_several_others:
         sentence = f"No significant difference between {names.pair} in"
     elif names.system_first:
-        sentence = f"{names.system} does not differ significantly from any of {names.other_systems} in"
+        sentence = f"{names.system} does not differ significantly from {names.any_other_system} in"
     else:
         sentence = f"{names.other_systems} do not differ significantly from {names.system} in"
     too_few = _too_few_note(groups[0])

@@ -113,7 +113,7 @@ class Difference:
 
     @property
     def interval(self) -> Interval:
-        """The confidence interval of the mean difference: it excludes 0 exactly if the difference is significant.
+        """The confidence interval of the mean difference: it excludes 0 if and only if the difference is significant.
 
         With several comparisons it is simultaneous: all of them together contain the true differences with the
         probability `level`.

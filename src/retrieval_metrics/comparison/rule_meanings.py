@@ -19,9 +19,9 @@ MAX_GRADES = 5
 
 
 RULE_MEANINGS: Mapping[str, str] = {
-    "duplicates=ignore": "a repeated document earns nothing",
-    "duplicates=count": "a repeated document counts again",
-    "duplicates=error": "a ranking with a repeated document is refused",
+    "duplicates=ignore": "a duplicate document gets no credit",
+    "duplicates=count": "a duplicate document counts again",
+    "duplicates=error": "a duplicate document is an error",
     "ties=docid": "equal scores are ordered by document id",
     "ties=input": "equal scores stay in the order given",
     "ties=expected": "the value is the mean over all orders of equal scores",
@@ -64,7 +64,7 @@ def _duplicates_detail(judged: JudgedRun, query: int, metric: Metric) -> str:
     duplicates = judged.duplicates.document[judged.duplicates.query == query]
     judged_duplicates = duplicates[duplicates >= 0]
     if not len(judged_duplicates):
-        return f"{len(duplicates)} of its places hold repeated documents" if len(duplicates) else ""
+        return f"{len(duplicates)} of its ranks hold duplicates" if len(duplicates) else ""
     relevant_duplicates = judged_duplicates[judged.qrels.document_grade[judged_duplicates] > 0]
     shown = relevant_duplicates if len(relevant_duplicates) else judged_duplicates
     document = int(shown[0])

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.validation import positive_integer
+from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,11 +40,10 @@ class Calls:
 
     def __str__(self) -> str:
         tokens = self.prompt_tokens + self.reply_tokens
-        failed_note = f", {self.failed:,} prompts failed" if self.failed else ""
-        return (
-            f"{self.made:,} calls of the model, {self.cached:,} replies from the cache{failed_note}; "
-            f"about {tokens:,} tokens"
-        )
+        calls = numbers.format_count(self.made, "model call")
+        cached = numbers.format_count(self.cached, "reply", "replies")
+        failed_note = f", {numbers.format_count(self.failed, 'prompt')} failed" if self.failed else ""
+        return f"{calls}, {cached} from the cache{failed_note}; about {tokens:,} tokens"
 
 
 class BudgetSpentError(RuntimeError):

@@ -324,7 +324,10 @@ class Changes(Evaluation):
         depth = self.depth
         n_queries = len(self._pairs)
         n_unchanged = n_queries - len(self._changed)
-        notes = [format_unchanged(n_unchanged, n_queries, depth, self._main_column, self.moved(N_NAMED))]
+        column = self._main_column
+        is_bound = is_change_bound(column)
+        moved = self.moved(N_NAMED)
+        notes = [format_unchanged(n_unchanged, n_queries, depth, column, moved, is_bound=is_bound)]
         n_documents = sum(pair.count_changed_first(depth) for pair in self._pairs.values())
         if n_documents:
             notes.append(format_changed_documents(n_documents, depth))

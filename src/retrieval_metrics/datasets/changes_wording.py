@@ -16,14 +16,15 @@ CHANGE_BOUNDS_MEANING = "max_loss and max_gain: bounds on the change over all gr
 
 
 def format_unchanged(
-    n_unchanged: int, n_queries: int, depth: int, column: str, moved: Sequence[tuple[QueryId, float]]
+    n_unchanged: int, n_queries: int, depth: int, column: str, moved: Sequence[tuple[QueryId, float]], *, is_bound: bool
 ) -> str:
     """Return how many queries have the same first documents, and which changed most."""
     text = f"identical top {depth} in {n_unchanged} of {numbers.format_query_count(n_queries)}"
     if not moved:
         return text
     most_moved = ", ".join(f"{query} {numbers.format_value(value)}" for query, value in moved)
-    return f"{text}; most changed by {column}: {most_moved}"
+    extreme = "highest" if is_bound else "lowest"
+    return f"{text}; {extreme} {column}: {most_moved}"
 
 
 def format_changed_documents(n_documents: int, depth: int) -> str:
@@ -52,7 +53,7 @@ def format_cut_rankings(queries: Sequence[QueryId], depth: int) -> str:
 
 def format_extrapolated_weight(share: float) -> str:
     """Return how much of rank-biased overlap lies beyond the rankings."""
-    return f"rbo: {share:.0%} of the weight is below the ends of the rankings (extrapolated)"
+    return f"rbo: {share:.0%} of the weight lies beyond the last retrieved rank (extrapolated)"
 
 
 def format_missing_queries(queries: Sequence[QueryId]) -> str:

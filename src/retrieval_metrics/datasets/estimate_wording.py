@@ -27,7 +27,7 @@ TARGET = "mean over the population of which these {} queries are a random sample
 
 def estimate_tables(estimate: Estimate, differences: Sequence[EstimatedDifference]) -> list[Table]:
     """Return the tables of an estimate: the agreement of people and model, the means, and the listed differences."""
-    tables = [Table((), (), _agreement_lines(estimate), "Agreement of humans and model"), _means_table(estimate)]
+    tables = [Table((), (), _agreement_lines(estimate), "Human-model agreement"), _means_table(estimate)]
     if estimate.differences:
         tables.append(_differences_table(differences, estimate.level))
     return tables

@@ -68,8 +68,8 @@ def _rank_note(generated: GeneratedQuestions) -> str:
     if not n_answerable:
         return ""
     return (
-        f"BM25 rank of the answer: 1 for {n_first:,}, 2 to {LAST_RANK_OF_PAGE} for {n_on_page:,}, lower or not "
-        f"retrieved for {n_answerable - n_first - n_on_page:,}"
+        f"BM25 rank of the answer: rank 1: {numbers.format_count(n_first, 'question')}; ranks 2 to "
+        f"{LAST_RANK_OF_PAGE}: {n_on_page:,}; lower or not retrieved: {n_answerable - n_first - n_on_page:,}"
     )
 
 

@@ -170,7 +170,7 @@ def format_too_few_questions(
     return (
         f"detecting a difference of {difference:g} in {metric} with 80% power takes {needed_range[0]:,} to "
         f"{needed_range[1]:,} questions ({spread_source} {numbers.format_value(spread)}); "
-        f"{n_questions:,} {'has' if n_questions == 1 else 'have'} a relevant document"
+        f"this set has {numbers.format_count(n_questions, 'answerable question')}"
     )
 
 
@@ -198,7 +198,9 @@ def format_no_relevant(n_judged: int) -> str:
     return f"no relevant document ({n_judged} judged), so treated as unanswerable"
 
 
-CORPUS_SKIPPED = "whether IDs, quotes and spans are in the corpus, and which other passages answer (needs corpus=)"
+CORPUS_SKIPPED = (
+    "whether IDs, quotes and spans are in the corpus, and whether other passages answer the questions (needs corpus=)"
+)
 IDS_SKIPPED = (
     "whether the judged documents are in the corpus (needs their IDs; without IDs, pass match='source' or "
     "match='filename')"

@@ -90,8 +90,8 @@ def choose_prompt_function(model: Any) -> Callable[[str], Any]:
         function: Callable[[str], Any] = model
         return function
     raise TypeError(
-        "a model must be a function of a prompt that returns its reply, synchronous or not, or a model of an installed "
-        f"host, got {model!r}"
+        "a model must be a function of a prompt that returns its reply, synchronous or not, or a model of a "
+        f"framework whose integration is installed, got {model!r}"
     )
 
 

@@ -160,7 +160,7 @@ class Pool(SavedFields):
         shares = None
         if graded is not None or runs is not None:
             if graded is None or runs is None or strata is not None:
-                raise ValueError("graded and runs go together, and without strata: they make the strata")
+                raise ValueError("pass graded= and runs= together, or strata=, not both")
             disagreement = stratify_by_disagreement(list(self.queries), graded, runs, metrics)
             strata = disagreement.stratum_by_query
             shares = disagreement.share_of_labels
@@ -345,7 +345,7 @@ def pool(
         >>> runs = {"bm25": {"q1": ["d1", "d2"]}, "dense": {"q1": ["d2", "d3"]}}
         >>> pooled = pool({"q1": "why?"}, runs, {"d1": "one", "d2": "two", "d3": "three"})
         >>> [(item.document, item.why) for item in pooled]
-        [('d1', 'bm25 1'), ('d2', 'bm25 2, dense 1'), ('d3', 'dense 2')]
+        [('d1', 'bm25: rank 1'), ('d2', 'bm25: rank 2, dense: rank 1'), ('d3', 'dense: rank 2')]
     """
     if _are_questions(runs):
         raise TypeError("the questions come first: exchange the first two arguments, pool(questions, runs)")

@@ -44,8 +44,8 @@ class PooledDocument(NamedTuple):
 
     @property
     def why(self) -> str:
-        """Why it is in the pool: its rank in each system, such as `bm25 2, dense 1`."""
-        return ", ".join(f"{system} {rank}" for system, rank in self.ranks.items())
+        """Why it is in the pool: its rank in each system, such as `bm25: rank 2, dense: rank 1`."""
+        return ", ".join(f"{system}: rank {rank}" for system, rank in self.ranks.items())
 
 
 def require_texts(items: Sequence[PooledDocument], queries: Mapping[Any, str]) -> Sequence[PooledDocument]:

@@ -58,7 +58,7 @@ def format_unequal_text(unequal: UnequalText) -> str:
     elif unequal.suggested_metric is not None:
         advice = f"{unequal.suggested_metric} compares equal amounts"
     else:
-        advice = f"retrieve more results of {unequal.shortest}, and compare at a budget of characters"
+        advice = f"retrieve more results from {unequal.shortest}, and compare at a budget of characters"
     results = "The top result averages" if unequal.k == 1 else f"The top {unequal.k} results average"
     return (
         f"{results} {unequal.longest_length:,.0f} characters for {unequal.longest} and "

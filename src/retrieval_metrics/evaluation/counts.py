@@ -1,4 +1,4 @@
-"""Count the issues in the data of an evaluation, such as missing queries and repeated documents."""
+"""Count the issues in the data of an evaluation, such as missing queries and duplicate documents."""
 
 from __future__ import annotations
 

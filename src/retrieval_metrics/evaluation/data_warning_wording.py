@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 NOTHING_JUDGED_FOUND = "no retrieved document is judged for its query, so every metric is 0"
 ID_MISMATCH_HINT = (
     "Check the retriever, whether chunk IDs are being compared with document IDs, and whether the index was rebuilt "
-    "under new IDs (judgments by quotes survive that)"
+    "under new IDs (quote-based judgments stay valid)"
 )
 JUDGE_BY_TEXT = (
-    "the index was probably rebuilt: judge by text, which survives that, with rm.Text(text) or rm.Quote(part) in place "
+    "the index was probably rebuilt: judge by text, which stays valid, with rm.Text(text) or rm.Quote(part) in place "
     "of the ID, in LlamaIndex with match_by_text(dataset)"
 )
 # Ids that are shown of each side.

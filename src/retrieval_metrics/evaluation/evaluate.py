@@ -80,7 +80,7 @@ def evaluate(
             own id (`"query_id"`), as BEIR and MTEB do, or `{query: ids}`. They are counted.
 
     Returns:
-        The values per query, their means, and the numbers of missing, repeated, tied and undefined ones.
+        The values per query, their means, and the numbers of missing, duplicate, tied and undefined ones.
 
     Raises:
         TypeError: If something has the wrong type: a bare string for a list of ids, an unordered ranking, ids that are

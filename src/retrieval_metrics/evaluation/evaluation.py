@@ -223,7 +223,7 @@ class Evaluation(Printed):
 
     @property
     def counts(self) -> Counts:
-        """How many queries and documents were missing, repeated, unjudged, tied or undefined."""
+        """How many queries and documents were missing, duplicate, unjudged, tied or undefined."""
         return self._record.counts
 
     @property

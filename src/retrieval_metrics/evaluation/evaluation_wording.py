@@ -28,7 +28,7 @@ OUTCOME_LABELS: Mapping[Outcome, str] = {
     "behind_same_document": "behind chunks of one document",
     "below_cutoff": "below cutoff",
     "over_budget": "over budget",
-    "id_granularity": "ID granularity",
+    "id_granularity": "ID granularity mismatch",
     "dropped": "dropped by a stage",
     "not_retrieved": "not retrieved",
     "empty_ranking": "no results",
@@ -142,7 +142,13 @@ def format_with_text(label: str, text: str | None, length: int) -> str:
 
 def format_outcome_counts(counts: Mapping[Outcome, int]) -> str:
     """Return how often each outcome occurs: `2 not retrieved, 1 lost a tie`."""
-    return ", ".join(f"{count:,} {OUTCOME_LABELS[kind]}" for kind, count in counts.items())
+    texts = []
+    for kind, count in counts.items():
+        label = OUTCOME_LABELS[kind]
+        if kind == "id_granularity" and count > 1:
+            label += "es"
+        texts.append(f"{count:,} {label}")
+    return ", ".join(texts)
 
 
 def format_found(n_found: int, n_relevant: int, n_cutoff_full: int) -> str:
@@ -163,7 +169,8 @@ def format_failures(failures: Mapping[Outcome, int], n_relevant: int, n_found: i
     cutoff_full = ""
     n_cutoff_full = n_relevant - n_found - n_missing
     if n_cutoff_full:
-        cutoff_full = f"{n_cutoff_full:,} {OUTCOME_LABELS['cutoff_full']}"
+        more = "more " if n_missing else ""
+        cutoff_full = f"{n_cutoff_full:,} {more}not credited ({OUTCOME_LABELS['cutoff_full']})"
     if n_missing:
         text = f"{n_missing:,} of {relevant} missing over {format_query_count(n_queries)}"
         text += f": {format_outcome_counts(failures)}"
@@ -235,8 +242,8 @@ def format_sources(first_stages: Sequence[str]) -> str:
 
 # The rule by which sources are found where the inputs of stages are not recorded.
 ASSUMED_SOURCES = (
-    "first-stage retrievers are inferred: the first stage, and each stage whose missing documents reappear later from "
-    "an earlier stage; losses(metric, sources=[...]) overrides this"
+    "first-stage retrievers are inferred: the first stage, and each stage that lacks documents which a later stage "
+    "takes from an earlier one; losses(metric, sources=[...]) overrides this"
 )
 
 

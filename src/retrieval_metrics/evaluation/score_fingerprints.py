@@ -67,9 +67,9 @@ def describe_rule_differences(rules: Rules, other: Rules) -> list[str]:
         if field.name in NAME_FIELDS or value == other_value:
             continue
         if isinstance(value, str):
-            differences.append(f"{field.name} is {value!r} and {other_value!r}")
+            differences.append(f"{field.name}={value!r} vs {other_value!r}")
         else:
-            differences.append(f"the {field.name} of metrics differ")
+            differences.append(f"metric {field.name} differ")
     return differences
 
 

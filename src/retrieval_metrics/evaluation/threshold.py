@@ -351,11 +351,11 @@ def _split_questions(
         elif query not in errors:
             unanswerable.append(query)
     if not unanswerable:
-        raise ValueError(
-            "threshold needs scores of unanswerable questions: of the "
-            f"{int((n_relevant == 0).sum())} questions for which nothing has a grade above 0, none is in the run and "
-            "was answered"
-        )
+        n_unanswerable = int((n_relevant == 0).sum())
+        reason = f"the run answers none of the {n_unanswerable}"
+        if not n_unanswerable:
+            reason = f"each of the {len(qrels)} questions has a relevant document"
+        raise ValueError(f"threshold needs scores of unanswerable questions; {reason}")
     return _SplitQuestions(answerable, unanswerable)
 
 

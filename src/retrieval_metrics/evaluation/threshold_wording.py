@@ -24,14 +24,20 @@ def format_threshold_conclusion(threshold: Threshold) -> str:
         promise = "nothing" if threshold.false_answer_bound > MAX_PROMISE else bound
         return (
             f"No threshold: {threshold.n_unanswerable} {questions}{_cluster_note(threshold)} cannot guarantee "
-            f"{_format_percent(threshold.max_false_answers)} at any score: at least {threshold.min_n} are needed even "
-            f"if none gets an answer; these can guarantee {promise}."
+            f"{_format_percent(threshold.max_false_answers)} at any score: at least {threshold.min_n} independent ones "
+            f"are needed even if none gets an answer; these can guarantee {promise}."
         )
     if isinf(threshold.score):
         get = "gets" if threshold.false_answers == 1 else "get"
         return (
             f"No threshold needed: {threshold.false_answers} of {threshold.n_unanswerable} {questions} {get} an answer "
             f"(upper bound {bound})."
+        )
+    if not threshold.is_useful:
+        return (
+            "No threshold is worthwhile: scores barely separate answerable from unanswerable questions; the lowest "
+            f"that meets {_format_percent(threshold.max_false_answers)} ({format_score(threshold.score)}) would cut "
+            f"{threshold.metric} from {threshold.mean_before:.3f} to {threshold.mean_after:.3f}."
         )
     promise = (
         f"Keep results scoring above {format_score(threshold.score)}: with {_format_percent(threshold.level)} "
@@ -41,17 +47,14 @@ def format_threshold_conclusion(threshold: Threshold) -> str:
     if not threshold.n_answerable:
         return f"{promise} The run has no answerable question, so the cost is unknown."
     change = f"from {threshold.mean_before:.3f} to {threshold.mean_after:.3f}"
-    cost = f"{promise} Cost: {threshold.metric} changes {change}"
-    if threshold.is_useful:
-        return f"{cost}."
-    return f"{cost}. Scores barely separate answerable from unanswerable questions, so no threshold is worthwhile."
+    return f"{promise} Cost: {threshold.metric} changes {change}."
 
 
 def _cluster_note(threshold: Threshold) -> str:
     """Return the effective sample size of clustered questions; empty if they are independent."""
     if threshold.effective_n >= threshold.n_unanswerable:
         return ""
-    effective_n = f"{threshold.effective_n:.0f}" if threshold.effective_n >= 2 else "fewer than 2"
+    effective_n = f"{threshold.effective_n:.0f}" if threshold.effective_n >= 2 else "below 2"
     return f" (effective n {effective_n})"
 
 

@@ -258,7 +258,7 @@ def read_run(
         detected = _require_format(reader, format, columns, header=header)
         allowed = parse_allowances(allow)
         if detected != "json" and (subset is not None or split is not None):
-            raise ValueError(f"subset= and split= choose of the predictions of MTEB, which are JSON, not {detected}")
+            raise ValueError(f"subset= and split= select from MTEB predictions, which are JSON, not {detected}")
         if detected == "trec":
             return read_trec_run(source, reader, memory, show_progress=show_progress)
         if detected == RANX_FORMAT:

@@ -35,7 +35,8 @@ class LocatedChunks(list[Retrieved]):
         self.unlocated = list(unlocated)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} chunks, {len(self.ambiguous)} ambiguous, {len(self.unlocated)} unlocated>"
+        chunks = "chunk" if len(self) == 1 else "chunks"
+        return f"<{len(self)} {chunks}, {len(self.ambiguous)} ambiguous, {len(self.unlocated)} unlocated>"
 
 
 def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedChunks:

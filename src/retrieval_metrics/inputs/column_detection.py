@@ -141,7 +141,7 @@ def _require_column(name: str | int | None, column_names: list[str], source: str
 def _describe_missing_column(role: str, column_names: list[str], source: str) -> str:
     """Return what to do about a table without the column of a role."""
     usual_names = ", ".join(COLUMN_NAMES[role])
-    message = f"{source} has no column named like a {role} ({usual_names}); it has {_list_names(column_names)}"
+    message = f"{source} has no {role} column (expected one of {usual_names}); it has {_list_names(column_names)}"
     if role == "document":
         for name in column_names:
             if _simplify(name) in RELEVANT_COLUMNS:
@@ -235,8 +235,8 @@ def _require_no_candidate(
             candidates[name] = None
     if not candidates:
         return
-    roles = " or a ".join((role, *substitutes))
-    missing = f"{source} has no column named like a {roles} ({', '.join(COLUMN_NAMES[role])})"
+    roles = " or ".join((role, *substitutes))
+    missing = f"{source} has no {roles} column (expected one of {', '.join(COLUMN_NAMES[role])})"
     without = f"columns={{{role!r}: None}} {meaning}"
     distances = [name for name in candidates if _simplify(name) in DISTANCE_COLUMNS]
     if role == "score" and distances:

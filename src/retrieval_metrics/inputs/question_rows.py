@@ -126,7 +126,7 @@ def read_question_dataset(
         return _read_rows(questions_class, dataset, separator, is_table=is_file)
     hint = ""
     if isinstance(dataset, str):
-        hint = ": a path that is not there, or JSON, which json.loads(text) reads"
+        hint = "; if it is a path, the file does not exist; if it is JSON, parse it with json.loads"
     raise TypeError(
         "a dataset is a list of (query, relevant) pairs, a list of {'query': ..., 'relevant': ...} rows, or an "
         f"object with queries and relevant_docs; got {type(dataset).__name__}{hint}"
@@ -388,7 +388,7 @@ def _require_value(row: Mapping[str, Any], keys: Sequence[str], number: int, rol
         others += ", ..."
     raise ValueError(
         f"row {number} has no {role!r} (nor {others}); it has {', '.join(map(repr, row)) or 'nothing'}; "
-        f"if one of them is it, read_questions takes columns={{{role!r}: ...}}"
+        f"to use one of these columns, pass columns={{{role!r}: ...}} to read_questions"
     )
 
 

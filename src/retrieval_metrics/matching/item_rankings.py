@@ -77,8 +77,8 @@ def _read_items(qrels: Qrels, run: RunMapping) -> ItemsByQuery:
         if isinstance(ranking, Mapping):
             if ranking:
                 raise TypeError(
-                    f"the ranking of query {query!r} maps ids to scores, but the judgments or match= need more than "
-                    "ids; pass a list of Retrieved(id, text=..., source=...), best first"
+                    f"the ranking of query {query!r} maps ids to scores, but the judgments or match= need "
+                    "texts, sources or metadata; pass a list of Retrieved(id, text=..., source=...), best first"
                 )
             ranking = []
         items = as_list(ranking, query)
@@ -86,7 +86,7 @@ def _read_items(qrels: Qrels, run: RunMapping) -> ItemsByQuery:
             if not isinstance(item, Retrieved):
                 raise TypeError(
                     f"the ranking of query {query!r} holds {shortened(item)}, but the judgments, match= or the other "
-                    "rankings need more than ids; pass Retrieved(id, text=..., source=...) for every item"
+                    "rankings need texts, sources or metadata; pass Retrieved(id, text=..., source=...) for every item"
                 )
         rankings[query] = items
     return rankings

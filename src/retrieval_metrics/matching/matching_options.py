@@ -28,7 +28,7 @@ class Matching:
             or of `file_path` or `file_name` in the metadata), `"metadata:<name>"`, or a callable that takes a
             `Retrieved` and returns its id, or None if it has none.
         deduplicate: Drop every item whose id under `by` appears earlier in the ranking, so that a document takes one
-            rank however many of its chunks were retrieved. Otherwise a duplicate keeps its rank and earns nothing.
+            rank however many of its chunks were retrieved. Otherwise a duplicate keeps its rank, without credit.
         sources: The text of each source, under the name used in items and spans. With it, white space does not count
             towards what spans and items cover, and an item without offsets is searched for in its source. Without it,
             every character counts.

@@ -38,7 +38,7 @@ def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float
     as ndeval does. With a budget such as `@2000chars` the ideal ranking uses all relevant documents. Finding the best
     ranking of all is infeasible, so a ranking can surpass this one: range [0, infinity), though values above 1 are
     rare. Without a relevant document the value is undefined (NaN). With flat judgments every document is a group of its
-    own, and the value is NDCG with binary gain. A repeated document earns nothing. Source: Clarke et al., Novelty and
+    own, and the value is NDCG with binary gain. A duplicate gets no credit. Source: Clarke et al., Novelty and
     Diversity in Information Retrieval Evaluation (2008).
 
     Args:

@@ -205,8 +205,8 @@ DEFINITION = Definition(
             "relevant",
             "the denominator: all relevant documents, or those found (`retrieved`)",
             {
-                "relevant": "the denominator is all relevant documents",
-                "retrieved": "the denominator is the relevant documents found",
+                "relevant": "the denominator is the number of all relevant documents",
+                "retrieved": "the denominator is the number of relevant documents found",
             },
             acts_on="lengths",
         ),

@@ -23,7 +23,7 @@ def judged(gains: Gains, *, k: int | None = None) -> float:
 
     where n is the number retrieved. A low value means that the other metrics rest on little evidence: they count
     unjudged documents as not relevant. Range [0, 1]. An empty list is undefined (NaN); a query without a relevant
-    document is defined. A repeated document counts once.
+    document is defined. A duplicate counts once.
 
     Args:
         gains: Grades in rank order; None is not judged.

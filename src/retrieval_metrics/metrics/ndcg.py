@@ -184,12 +184,12 @@ DEFINITION = Definition(
         "ideal": make_choice(
             "all",
             "where the ideal ranking ends: at k; nowhere (`uncut`); at k or the number retrieved, whichever is smaller "
-            "(`retrieved`); the same with repeated hits added (`expanded`)",
+            "(`retrieved`); the same, with duplicate hits (`expanded`)",
             {
                 "all": "the ideal ranking is cut at k only",
                 "uncut": "the ideal ranking holds all relevant documents, even beyond k",
-                "retrieved": "the ideal ranking is no longer than the list",
-                "expanded": "the ideal ranking is no longer than the list and contains repeated hits",
+                "retrieved": "the ideal ranking is truncated to the retrieved list's length",
+                "expanded": "the ideal ranking is truncated to the retrieved list's length and includes duplicate hits",
             },
             acts_on="lengths",
         ),

@@ -24,8 +24,8 @@ def precision(gains: Gains, *, k: int | None = None) -> float:
 
     where g_i is the grade at rank i. The denominator is k even if fewer documents were retrieved: empty ranks are not
     relevant. Without k it is the length of the list; with a budget, the number of items that fit. Range [0, 1]. An
-    empty list scores 0. With groups of alternatives, each distinct member counts. A repeated document keeps its place
-    but earns nothing.
+    empty list scores 0. With groups of alternatives, each distinct member counts. A duplicate keeps its rank, without
+    credit.
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.

@@ -25,7 +25,7 @@ def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
 
     where g_i is the grade at rank i and R the number of relevant documents, retrieved or not. With groups of
     alternatives, it is the share of the groups that are satisfied. Range [0, 1]. An empty list scores 0; R = 0 is
-    undefined (NaN). A repeated document counts once.
+    undefined (NaN). A duplicate counts once.
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.

@@ -123,7 +123,7 @@ def format_query_count(number: int) -> str:
     return format_count(number, "query", "queries")
 
 
-def join_names(names: list[str], most: int | None = None) -> str:
+def join_names(names: list[str], most: int | None = None, conjunction: str = "and") -> str:
     """Return names joined as in a sentence: `a`, `a and b`, `a, b and c`; of more than `most`, only the first.
 
     Example:
@@ -136,4 +136,4 @@ def join_names(names: list[str], most: int | None = None) -> str:
         names = [*names[:most], f"{len(names) - most:,} more"]
     if len(names) == 1:
         return names[0]
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:-1])} {conjunction} {names[-1]}"

@@ -123,8 +123,8 @@ def _require_scores(answer: Mapping[Any, Any], query: QueryId) -> None:
         if not isinstance(value, Real):
             raise TypeError(
                 f"the retriever returned a mapping for query {query!r} with a {type(value).__name__} under "
-                f"{name!r}; a mapping must map document ids to scores, or stages to rankings, so return only the "
-                "documents in it"
+                f"{name!r}; a mapping must map document ids to scores, or stages to rankings, so put nothing but "
+                "document scores in the mapping"
             )
     common_id_type(set(map(type, answer)), f"the document ids retrieved for query {query!r}")
     if "" in answer:

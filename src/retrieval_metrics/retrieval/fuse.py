@@ -252,7 +252,7 @@ def _keep_copies(
 
 
 def _rank_documents(name: str, query: QueryId, ranking: Any, documents: Sequence[DocumentId]) -> dict[DocumentId, int]:
-    """Return the rank of each document, from 1; a repeat keeps its rank and earns nothing, as everywhere."""
+    """Return the rank of each document, from 1; a duplicate keeps its rank without credit, as everywhere."""
     if isinstance(ranking, Mapping):
         _require_finite_scores(name, query, ranking)
         return {document: rank for rank, document in enumerate(rank_ids(ranking, STANDARD.order), start=1)}

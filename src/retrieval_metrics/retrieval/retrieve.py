@@ -442,6 +442,6 @@ def resolve_retriever(retriever: Retriever) -> ResolvedRetriever:
     elif hasattr(retriever, "as_retriever"):
         hint = "; write as_retriever() behind it"
     raise TypeError(
-        "a retriever must be a function of the text of a query, or a retriever of an installed host; got "
-        f"{type(retriever).__name__}{hint}"
+        "a retriever must be a function of the text of a query, or a retriever of a framework whose integration is "
+        f"installed; got {type(retriever).__name__}{hint}"
     )

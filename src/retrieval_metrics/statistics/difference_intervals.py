@@ -40,7 +40,7 @@ def difference_interval(
 
     For n single queries of standard deviation s that is mean -+ t s / sqrt(n) with t = c sqrt((n - 1) / (n - c^2)),
     Student's interval with a critical value from the signs of these queries. With clusters, d - theta is summed over
-    each. It excludes 0 exactly if the test rejects 0, and its ends lie within -span and span.
+    each. It excludes 0 if and only if the test rejects 0, and its ends lie within -span and span.
 
     Where few queries move, their signs alone would make it too narrow, so it is never narrower than Student's own
     interval, nor than that of the simultaneous critical value. The exception is the end next to 0 of a difference that

@@ -42,7 +42,7 @@ class JointTest(NamedTuple):
         corrected: Shape (m,), the p values corrected for all hypotheses.
         exact: Shape (m,), whether `p_values` come from all choices of signs.
         critical: Shape (m,), how far from 0 the standardised sum of each hypothesis may be without a rejection: its
-            corrected p value is at most alpha exactly if |sum d| / sqrt(sum d^2) exceeds it.
+            corrected p value is at most alpha if and only if |sum d| / sqrt(sum d^2) exceeds it.
         simultaneous: The critical value of the first step, which holds for all hypotheses together.
     """
 

@@ -154,7 +154,7 @@ def _count_draws(random: np.random.Generator, n_units: int, size: int) -> NDArra
 
 
 def gain_interval_by_test(interval: Interval, *, gain: float, is_significant: bool | None) -> Interval:
-    """Return the interval of an expected gain that excludes 0 exactly if the test of the chosen setting does.
+    """Return the interval of an expected gain that excludes 0 if and only if the test of the chosen setting does.
 
     The interval of `out_of_bag` comes from resamples, the decision from a test corrected for all settings. Where the
     two disagree, the interval ends at 0, so that nobody reads a decision from it which the test does not support.

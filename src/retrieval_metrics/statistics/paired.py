@@ -34,8 +34,8 @@ class PairedDifference:
             clusters, NaN where it cannot be known.
         mean: Mean of the differences, system minus baseline; NaN without queries.
         interval: Confidence interval of that mean, simultaneous with those of all differences tested together: it
-            excludes 0 exactly if the corrected p value is at most 1 - level. (nan, nan) if there are too few queries
-            (or clusters) for one.
+            excludes 0 if and only if the corrected p value is at most 1 - level. (nan, nan) if there are too few
+            queries (or clusters) for one.
         level: Confidence level of the interval.
         critical_value: The critical value of the standardised sum that it belongs to; see `difference_interval`.
         p_randomisation: p value of the two-sided sign-flip test.
@@ -101,7 +101,7 @@ def paired_difference(
         p_randomisation                            see `sign_flip_test`
         interval                                   see `difference_interval`
 
-    The interval agrees with the test: it excludes 0 exactly if `p_randomisation` is at most 1 - level. Neither says
+    The interval agrees with the test: it excludes 0 if and only if `p_randomisation` is at most 1 - level. Neither says
     anything of rare large losses that a sample of n queries may not contain; see `rare_change`.
 
     With `clusters`, signs are exchanged by cluster, d' / t is the delete-one-cluster jackknife's standard error, and t

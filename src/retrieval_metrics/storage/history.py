@@ -236,7 +236,8 @@ def _find_newest_entry(entries: Sequence[Entry], label: str) -> Entry:
         if entry.label == label:
             return entry
     newest_labels = ", ".join(repr(entry.label) for entry in entries[-N_NEWEST_LABELS:])
-    raise UnknownKeyError(f"no entry has the label {label!r}; the newest labels are {newest_labels or 'none'}")
+    state = f"the newest labels are {newest_labels}" if entries else "the history is empty"
+    raise UnknownKeyError(f"no entry has the label {label!r}; {state}")
 
 
 def _choose_label(content: bytes) -> str:

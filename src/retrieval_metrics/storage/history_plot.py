@@ -104,4 +104,6 @@ def _label_entries(axes: Axes, entries: Sequence[Entry]) -> None:
     axes.set_xticks(positions, labels, rotation=30, ha="right", rotation_mode="anchor")
     n_looks = sum(entry.questions == entries[-1].questions for entry in entries)
     evaluations = numbers.format_count(n_looks, "evaluation")
-    axes.set_xlabel(f"{evaluations} on the current questions;\nthe more there are, the more likely the best is luck")
+    axes.set_xlabel(
+        f"{evaluations} on the current questions;\nthe more there are, the more likely the best one is due to chance"
+    )

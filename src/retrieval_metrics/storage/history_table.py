@@ -40,9 +40,8 @@ def _looks_notes(entries: Sequence[Entry]) -> list[str]:
     if n_others:
         have = "has" if n_others == 1 else "have"
         other_questions = f" ({n_others:,} of the {len(entries):,} entries {have} others)"
-    return [
-        f"{evaluations} on the current questions{other_questions}; the more there are, the more likely the best is luck"
-    ]
+    reminder = "the more there are, the more likely the best one is due to chance"
+    return [f"{evaluations} on the current questions{other_questions}; {reminder}"]
 
 
 def _format_mean(entry: Entry, metric: str) -> str:

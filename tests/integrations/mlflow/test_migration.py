@@ -65,4 +65,4 @@ def test_what_changed_is_explained() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rm.RetrievalWarning)
         report = str(rm.audit(qrels, run, "ndcg@3", rules=["standard", "mlflow"]))
-    assert "a repeated document counts again" in report
+    assert "a duplicate document counts again" in report

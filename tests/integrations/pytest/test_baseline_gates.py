@@ -109,10 +109,10 @@ def test_words(retrieval_check):
 
 def test_an_improvement_never_fails_even_where_no_drop_could(builds: Builds) -> None:
     builds.write(FORBIDDEN_SUITE)
-    builds.run("--retrieval-update", lost=1).stdout.fnmatch_lines(["*leak@5*0 of 12 queries can get worse*"])
+    builds.run("--retrieval-update", lost=1).stdout.fnmatch_lines(["*leak@5*0 of 12 queries able to get worse*"])
     result = builds.run(lost=1)  # nothing has changed, and nothing could fail
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["leak@5 not compared: *0 of 12 queries can get worse*"])
+    result.stdout.fnmatch_lines(["leak@5 not compared: *0 of 12 queries able to get worse*"])
     builds.run(lost=0).assert_outcomes(passed=1)  # 12 leaks of 12 before, none now
 
 
@@ -230,12 +230,12 @@ def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_i
         (verdict,) = regression_gate(now, comparison, "test_words.json", SETTINGS)
         assert verdict.outcome == "not_compared"
         assert verdict.figures == (
-            "no drop can be significant: 5 queries, at least 6 needed (alpha 0.025); "
+            "with 5 queries no drop can be significant (at least 6 needed, alpha 0.025); "
             "set a floor in at_least, or add queries"
         )
         (guarded,) = regression_gate(now, comparison, "test_words.json", SETTINGS, {"mrr"})
         assert guarded.outcome == ("passed" if now is good else "inconclusive")
-    assert guarded.details.startswith("no drop can be significant: 5 queries, at least 6 needed")
+    assert guarded.details.startswith("with 5 queries no drop can be significant (at least 6 needed")
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -259,7 +259,7 @@ def test_only_what_a_query_has_to_lose_can_fail(n_found: int, can_fail: bool) ->
     empty = rm.evaluate(qrels, {query: ["x"] for query in qrels}, "mrr")
     (verdict,) = regression_gate(empty, compare_with_baseline(empty, before, alpha=0.025), "test_words.json", SETTINGS)
     assert verdict.outcome == ("worse" if can_fail else "not_compared")  # 1 / 2^6 is below .025, 1 / 2^5 is not
-    assert ("5 of 40 queries can get worse, at least 6" in verdict.figures) is not can_fail
+    assert ("5 of 40 queries able to get worse, no drop can" in verdict.figures) is not can_fail
 
 
 FEW = """
@@ -276,11 +276,11 @@ FEW = """
 
 
 FEWS = {
-    "few questions": ("questions(4)", "", "*mrr not compared: no drop can be significant: 4 queries, at least 5 *"),
+    "few questions": ("questions(4)", "", "*mrr not compared: with 4 queries no drop can be significant (at least 5 *"),
     "few clusters": (
         "questions(40)",
         ", clusters=lambda text: int(text.split()[1]) % 4",
-        "*not compared: no drop can be significant: 4 clusters, at least 5 *, or add clusters, or pass clusters=None*",
+        "*not compared: with 4 clusters no drop can be *, or add clusters, or pass clusters=None*",
     ),
     "few documents": (
         (
@@ -289,7 +289,7 @@ FEWS = {
             "provenance={f'question {at}': rm.Provenance(source=f's{at % 4}') for at in range(40)})"
         ),
         "",
-        "*not compared: no drop can be significant: 4 documents, at least 5 *, or add documents, or pass *",
+        "*not compared: with 4 documents no drop can be significant (at least 5 *, or add documents, or pass *",
     ),
     "reworded": (
         (
@@ -298,14 +298,14 @@ FEWS = {
         ),
         "",
         (
-            "mrr not compared: 36 of 40 queries have different text *Compared on the 4 queries unchanged *: 4 queries, "
-            "at least 5 *"
+            "mrr not compared: 36 of 40 queries have different text *Compared on the 4 queries unchanged *. With 4 "
+            "queries no drop *at least 5 *"
         ),
     ),
     "cut short": (
         "questions(4 if BROKEN else 40)",
         "",
-        "mrr not compared: 36 of 40 queries *: 4 queries, at least 5 *",
+        "mrr not compared: 36 of 40 queries *. With 4 queries no drop *at least 5 *",
     ),
 }
 
@@ -320,7 +320,7 @@ def test_retrieval_that_collapses_is_red_however_few_can_tell(builds: Builds, ca
     stored = builds.run("--retrieval-update")
     stored.assert_outcomes(passed=1)
     if case not in {"reworded", "cut short"}:  # which is known when the baseline is written, and so is the next build
-        stored.stdout.fnmatch_lines(["*::test_few: mrr will not be compared: no drop can be significant: 4 *"])
+        stored.stdout.fnmatch_lines(["*::test_few: mrr will not be compared: with 4 *"])
         builds.run().assert_outcomes(failed=1)
     broken = builds.run(lost=1)
     broken.assert_outcomes(failed=1)
@@ -345,9 +345,7 @@ def test_baselines_that_share_alpha_need_more_questions_and_the_update_knows(bui
     builds.write(FEW + checks)
     stored = run_build("--retrieval-update")
     stored.assert_outcomes(passed=6)
-    stored.stdout.fnmatch_lines(
-        ["*test_0: mrr will not be compared: no drop * significant: 6 queries, at least 7 needed *"]
-    )
+    stored.stdout.fnmatch_lines(["*test_0: mrr will not be compared: with 6 queries no drop * (at least 7 needed*"])
     run_build(lost=1).assert_outcomes(failed=6)
     builds.write(FEW + checks[: checks.index("    def test_1")])  # alone, six are enough
     builds.run().assert_outcomes(passed=1)

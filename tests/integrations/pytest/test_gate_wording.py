@@ -82,14 +82,14 @@ GOLDEN = [
     (
         too_few_note(UnitsAtRisk(5, 5, "query"), 6, 0.025, "mrr"),
         (
-            "no drop can be significant: 5 queries, at least 6 needed (alpha 0.025); "
+            "with 5 queries no drop can be significant (at least 6 needed, alpha 0.025); "
             "set a floor in at_least, or add queries"
         ),
     ),
     (
         too_few_note(UnitsAtRisk(5, 40, "document"), 6, 0.025, "leak@5"),
         (
-            "no drop can be significant: 5 of 40 documents can get worse, at least 6 needed (alpha 0.025); "
+            "with 5 of 40 documents able to get worse, no drop can be significant (at least 6 needed, alpha 0.025); "
             "set a ceiling in at_most, or add documents, or pass clusters=None"
         ),
     ),

@@ -204,9 +204,9 @@ def test_without_a_cutoff_and_without_relevant_documents() -> None:
 @pytest.mark.parametrize(
     ("name", "function", "options", "error", "message"),
     [
-        ("ndcg", own_ndcg, {}, ValueError, "the metric 'ndcg' already has the name 'ndcg'"),
-        ("ap", own_ndcg, {}, ValueError, "the metric 'map' already has the name 'ap'"),
-        ("mine", own_ndcg, {"aliases": ["mrr"]}, ValueError, "the metric 'mrr' already has the name 'mrr'"),
+        ("ndcg", own_ndcg, {}, ValueError, "'ndcg' is already the name of a metric"),
+        ("ap", own_ndcg, {}, ValueError, "'ap' is already a name of the metric 'map'"),
+        ("mine", own_ndcg, {"aliases": ["mrr"]}, ValueError, "'mrr' is already the name of a metric"),
         ("ndcg_5", own_ndcg, {}, ValueError, "'ndcg_5' already means ndcg@5"),
         ("My metric", own_ndcg, {}, ValueError, "a letter, then letters, digits and underscores, in lower case"),
         ("mine", "ndcg", {}, TypeError, "must be callable, got 'ndcg'"),
@@ -240,7 +240,7 @@ def test_a_name_is_given_once() -> None:
         rm.define_metric("mine", own_ndcg, k=False)
     rm.define_metric("mine", lambda _, depth=1: 1.0 / depth, replace=True)
     assert rm.evaluate_ranking(["a"], ["a"], "mine(depth=2)") == {"mine(depth=2)": 0.5}
-    with pytest.raises(ValueError, match="'map' already has the name 'ap'"):
+    with pytest.raises(ValueError, match="'ap' is already a name of the metric 'map'"):
         rm.define_metric("mine", dcg, aliases=["ap"], replace=True)
     assert rm.evaluate_ranking(["a"], ["a"], "mine(depth=2)") == {"mine(depth=2)": 0.5}
     forget_metric("mine")

@@ -147,9 +147,9 @@ def too_few_note(units: UnitsAtRisk, min_units: int, alpha: float, metric: str) 
     other_remedy = "" if is_query else ", or pass clusters=None"
     units_text = numbers.format_count(units.n_units, units.unit_name, plural)
     if units.n_at_risk < units.n_units:
-        units_text = f"{units.n_at_risk} of {units_text} can get worse"
+        units_text = f"{units.n_at_risk} of {units_text} able to get worse,"
     return (
-        f"no drop can be significant: {units_text}, at least {min_units} needed (alpha {alpha:.4g}); "
+        f"with {units_text} no drop can be significant (at least {min_units} needed, alpha {alpha:.4g}); "
         f"set {bound_hint(metric)}, or add {plural}{other_remedy}"
     )
 

@@ -111,7 +111,7 @@ KEYS: dict[str, SettingKey] = {
     "builds": SettingKey(
         "1",
         _whole_number_reader(1),
-        "how many builds share alpha: with 30, a false alarm is accepted in that share of 30 builds together",
+        "how many builds share alpha: with 30, the chance of any false alarm in 30 builds is at most alpha",
     ),
     "tolerance": SettingKey(
         "0",
@@ -121,7 +121,7 @@ KEYS: dict[str, SettingKey] = {
     "inconclusive": SettingKey(
         "pass",
         _choice_reader("pass", "warn", "skip", "fail"),
-        "what to do if the values are lower but the queries cannot tell whether the retriever is worse",
+        "what to do if a metric is lower, but not significantly",
     ),
     "not_compared": SettingKey(
         "fail",

@@ -79,7 +79,7 @@ GAIN = make_choice(
     {
         "linear": "the gain is the grade",
         "exponential": "the gain is 2^grade - 1",
-        "binary": "every relevant document gains 1, whatever its grade",
+        "binary": "every relevant document has gain 1 regardless of grade",
     },
     acts_on="grades",
 )

@@ -49,7 +49,7 @@ class Rules:
             (`"unjudged"`).
         groups: Each group of alternatives is credited once (`"credit"`), or every document of every group is needed on
             its own (`"flatten"`).
-        duplicates: A document that is retrieved again keeps its rank and earns nothing (`"ignore"`), is a hit again
+        duplicates: A document that is retrieved again keeps its rank without credit (`"ignore"`), is a hit again
             (`"count"`), or is an error. If pieces such as quotes are matched instead of ids, `"count"` acts like
             `"ignore"`. To remove repeats before anything is ranked, pass `match=Matching(deduplicate=True)`.
         ties: Documents with equal scores are ordered by id, descending (`"docid"`), keep the order in which they were
@@ -243,11 +243,11 @@ def as_rules(rules: str | Rules, ties: str | None = None, unjudged: str | None =
     rule_set = RULE_SETS[rules] if isinstance(rules, str) else rules
     if ties is not None and ties not in get_args(Ties):
         raise ValueError(
-            f"ties must be one of {', '.join(get_args(Ties))}, or None for that of the rule set, got {ties!r}"
+            f"ties must be one of {', '.join(get_args(Ties))}, or None for the rule set's default, got {ties!r}"
         )
     if unjudged is not None and unjudged not in get_args(UnjudgedRule):
         raise ValueError(
-            f"unjudged must be one of {', '.join(get_args(UnjudgedRule))}, or None for that of the rule set, got "
+            f"unjudged must be one of {', '.join(get_args(UnjudgedRule))}, or None for the rule set's default, got "
             f"{unjudged!r}"
         )
     changed = {}

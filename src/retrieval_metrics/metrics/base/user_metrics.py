@@ -233,6 +233,14 @@ def _is_same_function(left: Any, right: Any) -> bool:
     return all(getattr(left, attribute) == getattr(right, attribute, None) for attribute in _CODE_ATTRIBUTES)
 
 
+def _describe_taken_name(name: str) -> str:
+    """Return that a name is the name of a metric already, or another spelling of one."""
+    metric_name = NAME_BY_ALIAS[name]
+    if metric_name == name:
+        return f"{name!r} is already the name of a metric"
+    return f"{name!r} is already a name of the metric {metric_name!r}"
+
+
 def _require_free_names(names: Iterable[str]) -> None:
     """Raise unless each name can be the name of a metric and is not taken."""
     for name in names:
@@ -241,7 +249,7 @@ def _require_free_names(names: Iterable[str]) -> None:
                 f"a metric name must be a letter, then letters, digits and underscores, in lower case; got {name!r}"
             )
         if name in NAME_BY_ALIAS:
-            raise ValueError(f"the metric {NAME_BY_ALIAS[name]!r} already has the name {name!r}")
+            raise ValueError(_describe_taken_name(name))
         try:
             existing = parse_computable_metric(name)
         except ValueError:

@@ -58,7 +58,7 @@ class RetrievalEvaluator:
 
     Inputs and outputs are those of Haystack's `DocumentNDCGEvaluator` and its siblings, so it can replace them in a
     pipeline and in an `EvaluationRunResult`. The values are those of the core, to the last bit: nothing retrieved
-    scores 0, a repeated document earns nothing, and a question without a relevant document has no value (NaN) and is
+    scores 0, a duplicate gets no credit, and a question without a relevant document has no value (NaN) and is
     left out of the mean.
 
     Example:
