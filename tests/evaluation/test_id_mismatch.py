@@ -48,8 +48,8 @@ def test_each_id_is_shown_once() -> None:
             rm.Retrieved("x", metadata={"path": r"C:\a.md"}),
             MatchedAttribute("a.md", "filename"),
         ),
-        (rm.Retrieved("a.md#3"), IdWithin("a.md#3", "item.id.rpartition('#')[0]", is_attribute=True)),
-        ("a.md#3", IdWithin("a.md#3", "id.rpartition('#')[0]", is_attribute=False)),
+        (rm.Retrieved("a.md#3"), IdWithin("a.md#3", "item.id.partition('#')[0]", is_attribute=True)),
+        ("a.md#3", IdWithin("a.md#3", "id.partition('#')[0]", is_attribute=False)),
         ("docs/a.md", IdWithin("docs/a.md", "id.rpartition('/')[2]", is_attribute=False)),
         ("A.md ", SpellingDifference("A.md ", "a.md", "several", IdChange())),
         ("b.md", OtherQuery("b.md")),
@@ -67,7 +67,7 @@ def test_the_remedy_is_found(retrieved: Any, remedy: IdRemedy | None) -> None:
         (rm.Retrieved("x", source="a.md"), "source"),
         (rm.Retrieved("x", metadata={"file_name": "a.md"}), "metadata:file_name"),
         (rm.Retrieved("x", source="/docs/a.md"), "filename"),
-        (rm.Retrieved("a.md#3"), lambda item: item.id.rpartition("#")[0]),
+        (rm.Retrieved("a.md#3"), lambda item: item.id.partition("#")[0]),
     ],
 )
 def test_the_remedy_makes_the_ids_match(retrieved: Any, match: Any) -> None:

@@ -158,6 +158,7 @@ NEAR_ID_KINDS: Mapping[NearIdKind, str] = {
     "path": "in the folder path",
     "part": "in a chunk suffix",
     "numbered_part": "in a chunk number at the end",
+    "file_extension": "in a file extension",
     "same_text": "in everything, though the texts are the same",
 }
 # Kinds in which two ids look alike when printed.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from retrieval_metrics.evaluation.near_miss_remedy import find_id_change, find_spelling_change
+from retrieval_metrics.evaluation.near_miss_remedy import cut_at, find_id_change, find_spelling_change
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import FILE_NAME, get_file_name
 from retrieval_metrics.inputs.run import Run
@@ -228,7 +228,13 @@ class _NearMisses:
         if value in self._path_by_file_name:
             return JudgedPath(value, self._path_by_file_name[value], candidate.match)
         for separator, index in ID_SEPARATORS:
-            if value.rpartition(separator)[index] in self._judged_ids:
-                expression = f"{candidate.expression}.rpartition({separator!r})[{index}]"
-                return IdWithin(value, expression, candidate.is_attribute)
+            parts = (value.rpartition(separator)[index], value.partition(separator)[index])
+            for part in parts:
+                if not part or part not in self._judged_ids:
+                    continue
+                expression: str | None = f"{candidate.expression}.rpartition({separator!r})[2]"
+                if index == 0:
+                    expression = cut_at(candidate.expression, value, separator, part)
+                if expression is not None:
+                    return IdWithin(value, expression, candidate.is_attribute)
         return None
