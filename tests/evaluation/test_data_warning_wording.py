@@ -45,6 +45,7 @@ ID_CHANGES = [
     IdChange(characters=("U+200B (ZERO WIDTH SPACE)",)),
     IdChange("run", "id.rpartition('/')[2]", "filename"),
     IdChange("judgments"),
+    IdChange("judgments", match="source", is_by_whole_path=True),
     IdChange("run", "id.partition('#')[0]"),
 ]
 BY_TEXT = IdChange(is_by_text=True)

@@ -77,6 +77,23 @@ def test_the_remedy_makes_the_ids_match(retrieved: Any, match: Any) -> None:
     assert result.per_query["mrr"]["q1"] == 1.0
 
 
+@pytest.mark.parametrize(
+    ("source", "kind", "expression"),
+    [
+        ("A.MD", "case", "id.casefold()"),
+        ("a", "file_extension", "id.removesuffix('.md')"),
+        ("a.md#0", "part", "id.partition('#')[0]"),
+        ("a.md ", "blanks", "' '.join(id.split())"),
+    ],
+)
+def test_near_misses_of_file_names_are_shown_with_what_to_write(source: str, kind: str, expression: str) -> None:
+    run = {query: [rm.Retrieved("n1", source=f"/docs/{source}")] for query in ("q1", "q2")}
+    remedy = find_mismatch({"q1": ["a.md"], "q2": ["a.md"]}, run, match="filename").remedy
+    assert isinstance(remedy, SpellingDifference)
+    assert (remedy.judged_id, remedy.value, remedy.kind) == ("a.md", source, kind)
+    assert remedy.change.expression == expression
+
+
 def test_file_names_are_compared_with_judged_paths() -> None:
     qrels: Any = {"q": ["docs/a.md"]}
     assert find_mismatch(qrels, {"q": ["a.md"]}).remedy == JudgedPath("a.md", "docs/a.md", "id")

@@ -132,6 +132,25 @@ def test_the_advice_is_right_where_only_some_ids_differ(changed_side: str, kind:
     assert rm.evaluate(qrels, run, "recall@5").means["recall@5"] == 1
 
 
+def test_paths_whose_files_share_a_name_are_not_cut_to_it() -> None:
+    names = ["a.md", "b.md"]
+    paths = ["/srv/payments/README.md", "/srv/users/README.md"]
+    items = [rm.Retrieved(path, source=path) for path in paths]
+    run: Any = {"q0": [items[0]], "q1": [items[1]], "q2": [rm.Retrieved("a", source="/srv/a.md")], "q3": [items[0]]}
+    qrels: Any = {query: [document] for query, document in zip(run, paths + names, strict=True)}
+    report = find_near_miss_report(find_origin(qrels, run, match="filename"))
+    assert report is not None
+    assert report.change == IdChange("judgments", match="source", is_by_whole_path=True)
+    run = {query: run[query] for query in ("q0", "q1")}
+    evaluation = rm.evaluate({query: qrels[query] for query in run}, run, "mrr", match="source")
+    assert evaluation.means["mrr"] == 1
+    alone: Any = {"q0": ["/srv/payments/a.md"], "q1": ["b.md"]}
+    run = {"q0": [rm.Retrieved("n1", source="/data/a.md")], "q1": [rm.Retrieved("n2", source="/data/b.md")]}
+    report = find_near_miss_report(find_origin(alone, run, match="filename"))
+    assert report is not None
+    assert report.change == IdChange("judgments", "id.rpartition('/')[2]")
+
+
 def test_items_are_matched_by_an_option_that_can_be_saved() -> None:
     by_path = [rm.Retrieved("n1", source="/docs/a.md")]
     assert find_change(["a.md"], by_path, match="source").match == "filename"

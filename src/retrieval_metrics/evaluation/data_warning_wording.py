@@ -30,7 +30,7 @@ ID_MISMATCH_HINT = (
 )
 JUDGE_BY_TEXT = (
     "the index was probably rebuilt: judge by text, which survives that, with rm.Text(text) or rm.Quote(part) in place "
-    "of the ID, in LlamaIndex with match_by_text(dataset)"
+    "of the ID"
 )
 # Ids that are shown of each side.
 MAX_IDS = 3
@@ -233,6 +233,8 @@ def _format_id_change(change: IdChange) -> str:
         return (
             f"remove {numbers.join_names(list(change.characters), len(change.characters))} from the IDs of both sides"
         )
+    if change.is_by_whole_path:
+        return f"several files have this name: judge whole paths, with match={change.match!r}"
     if change.match is not None:
         return f"pass match={change.match!r}"
     owner = {"both": "of both sides", "judgments": "of the judgments", "run": "of the run"}[change.side]

@@ -186,15 +186,13 @@ class NearMissReport:
 def find_near_miss_report(origin: Origin) -> NearMissReport | None:
     """Return the relevant documents that were retrieved under nearly their ids; None if there are none."""
     near_misses = find_near_misses(origin.judged, origin.run, origin.match)
-    if not near_misses:
+    example = near_misses.find_example()
+    if example is None:
         return None
-    count_by_kind = near_misses.count_by_kind()
-    most_frequent = next(iter(count_by_kind))
-    example = next(near_miss for near_miss in near_misses.entries if near_miss.kind == most_frequent)
     return NearMissReport(
         n_near_misses=len(near_misses),
         n_missing=near_misses.n_missing,
-        count_by_kind=count_by_kind,
+        count_by_kind=near_misses.count_by_kind(),
         example=example,
         change=find_id_change(example, origin),
         query_texts=origin.judged.qrels.texts,

@@ -157,11 +157,11 @@ def _find_remedy(origin: Origin, judged_ids: Mapping[Any, None], run_ids: Mappin
         if run_id in judged_ids:
             return OtherQuery(run_id)
     remedy = _find_other_spelling(origin, judged_ids)
-    if remedy is None and origin.judged.near_misses:
-        for near_miss in origin.judged.near_misses.entries:
-            if near_miss.kind == "same_text":
-                change = find_id_change(near_miss, origin)
-                return SpellingDifference(near_miss.retrieved_id, near_miss.judged_id, near_miss.kind, change)
+    if remedy is None and origin.judged.near_misses is not None:
+        near_miss = origin.judged.near_misses.find_example()
+        if near_miss is not None:
+            change = find_id_change(near_miss, origin)
+            return SpellingDifference(near_miss.retrieved_id, near_miss.judged_id, near_miss.kind, change)
     return remedy
 
 

@@ -10,8 +10,9 @@ from unicodedata import name as name_character
 from unicodedata import normalize
 
 from retrieval_metrics._internal.patterns import lazy_pattern
+from retrieval_metrics.evaluation.shared_file_names import is_file_name_shared
 from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.inputs.match_key import FILE_NAME, FILE_NAME_KEYS
+from retrieval_metrics.inputs.match_key import FILE_NAME, FILE_NAME_KEYS, name_path_match
 from retrieval_metrics.inputs.run import Run
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class IdChange:
         is_read_as_number: Whether the ids were read as numbers, so that they have to be read as text.
         characters: The names of the characters to remove.
         is_by_text: Whether no change of ids helps, because the index was rebuilt, so that texts are to be judged.
+        is_by_whole_path: Whether files share their names, so that whole paths are to be judged, under `match`.
     """
 
     side: Side = "both"
@@ -41,6 +43,7 @@ class IdChange:
     is_read_as_number: bool = False
     characters: tuple[str, ...] = ()
     is_by_text: bool = False
+    is_by_whole_path: bool = False
 
 
 _EXPRESSIONS: Mapping[NearIdKind, str] = {
@@ -122,6 +125,9 @@ def _describe_character(character: str) -> str:
 def _find_shorter_id(near_miss: NearMiss, origin: Origin) -> IdChange:
     """Return how the shorter of two ids is cut out of the longer one."""
     if len(near_miss.retrieved_id) < len(near_miss.judged_id):
+        if near_miss.kind == "path" and origin.match == FILE_NAME and is_file_name_shared(origin):
+            # The paths of the judgments tell these files apart, and their names do not.
+            return IdChange("judgments", match=_find_path_match(origin), is_by_whole_path=True)
         expression = _cut_out(near_miss.judged_id, near_miss.retrieved_id)
         return IdChange("judgments", expression)
     expression = _cut_out(near_miss.retrieved_id, near_miss.judged_id)
@@ -187,6 +193,12 @@ def _remove_number(rest: str, end: str) -> str | None:
     after = re.escape(rest[match.end() :])
     pattern = rf"{before}\d+{after}{end}"
     return f"re.sub(r{pattern!r}, '', id)".replace("\\\\", "\\")
+
+
+def _find_path_match(origin: Origin) -> str:
+    """Return the option that compares whole paths of the items."""
+    item = _find_first_item(origin)
+    return "source" if item is None else name_path_match(item)
 
 
 def _find_first_item(origin: Origin) -> Retrieved | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_metrics.inputs.documents import DOCUMENTS_REQUIREMENT, documents_as_items
 from retrieval_metrics.inputs.items import Quote, Retrieved, Span
-from retrieval_metrics.inputs.match_key import FILE_NAME, METADATA_PREFIX, get_file_path, get_match_key
+from retrieval_metrics.inputs.match_key import FILE_NAME, get_file_path, get_match_key, name_path_match
 from retrieval_metrics.matching.text_normalisation import normalise
 
 if TYPE_CHECKING:
@@ -117,15 +117,8 @@ def _require_unique_names(judged: Mapping[str, None], names: Sequence[Any], item
         if first_path != path:
             raise ValueError(
                 f"two documents are named {name!r}: {first_path!r} and {path!r}; judge whole paths, with "
-                f"match={_name_path_match(item)!r}"
+                f"match={name_path_match(item)!r}"
             )
-
-
-def _name_path_match(item: Retrieved) -> str:
-    """Return the `match=` that compares whole paths of an item."""
-    if item.source == get_file_path(item):
-        return "source"
-    return f"{METADATA_PREFIX}file_path"
 
 
 def _require_quotes(quotes: Iterable[str], items: Sequence[Retrieved]) -> None:

@@ -112,6 +112,14 @@ class NearMisses:
         """Return how many near misses there are of each kind, the most frequent first."""
         return Counter(dict(Counter(near_miss.kind for near_miss in self.entries).most_common()))
 
+    def find_example(self) -> NearMiss | None:
+        """Return the first near miss of the most frequent kind; None if there is none."""
+        most_frequent = next(iter(self.count_by_kind()), None)
+        for near_miss in self.entries:
+            if near_miss.kind == most_frequent:
+                return near_miss
+        return None
+
 
 NO_NEAR_MISSES = NearMisses()
 
