@@ -22,6 +22,7 @@ from retrieval_metrics.evaluation.id_mismatch import (
 )
 from retrieval_metrics.evaluation.near_miss_remedy import IdChange
 from retrieval_metrics.evaluation.near_queries import NearQuery
+from retrieval_metrics.evaluation.shared_file_names import SharedFileName
 from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
 from retrieval_metrics.matching.judged_columns import Unlocated
 from retrieval_metrics.matching.near_misses import NearMiss
@@ -112,6 +113,13 @@ def make_texts() -> dict[str, list[str]]:
             ),
             wording.format_rebuilt_index([]),
             wording.format_rebuilt_index(["bm25", "dense"]),
+        ],
+        "values of match=": [
+            wording.format_shared_file_name(SharedFileName("README.md", 3, 1, "source")),
+            wording.format_shared_file_name(SharedFileName("README.md", 2, 4, "metadata:file_path")),
+            wording.format_without_match_value(1, 30, "source"),
+            wording.format_without_match_value(2, 30, "metadata:page"),
+            wording.format_without_match_value(1200, 3000, ""),
         ],
         "swapped arguments": [
             wording.format_swapped_arguments(SwappedArguments("q0", "x", 12.25, 2.0)),

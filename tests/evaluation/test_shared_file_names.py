@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from data_warning_kinds import find_origin
+from data_warning_kinds import find_kinds, find_origin
 from retrieval_metrics.evaluation.shared_file_names import (
     SharedFileName,
     find_retrieved_shared_file_name,
@@ -24,6 +24,7 @@ def make_run(name: str) -> Any:
 def test_a_judged_name_of_several_files_is_found_with_the_option_that_tells_them_apart() -> None:
     origin = find_origin(QRELS, make_run("README.md"), match="filename")
     assert find_retrieved_shared_file_name(origin) == SharedFileName("README.md", 3, 1, "source")
+    assert find_kinds(QRELS, make_run("README.md"), match="filename") == ["shared_file_names"]
     items = [rm.Retrieved(f"n{folder}", source="uuid", metadata={"file_path": f"{folder}\\a.md"}) for folder in FOLDERS]
     origin = find_origin({"q1": ["a.md"]}, {"q1": items}, match="filename")
     assert find_retrieved_shared_file_name(origin) == SharedFileName("a.md", 3, 1, "metadata:file_path")
