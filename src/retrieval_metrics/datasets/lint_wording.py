@@ -172,10 +172,11 @@ IDS_SKIPPED = (
 TEXTS_SKIPPED = "the texts of the passages (the corpus has only IDs; pass texts by ID)"
 
 
-def format_unknown_document(document: Any, grade: float, n_documents: int) -> str:
-    """Say which judged document is not in the corpus."""
+def format_unknown_document(document: Any, grade: float, n_documents: int, nearest: str | None = None) -> str:
+    """Say which judged document is not in the corpus, and which there is most like it."""
     documents = numbers.format_count(n_documents, "document")
-    return f"{document!r} (grade {grade:g}) is not in the corpus ({documents}), so it cannot be retrieved"
+    suggestion = "" if nearest is None else f"; did you mean {nearest!r}?"
+    return f"{document!r} (grade {grade:g}) is not in the corpus ({documents}), so it cannot be retrieved{suggestion}"
 
 
 def format_unknown_document_fix(document: Any, *, is_relevant: bool) -> str:
