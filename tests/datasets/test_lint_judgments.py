@@ -35,6 +35,16 @@ class TestJudgments:
         (finding,) = lint(qrels={"q1": [judged], "q2": [], "q3": []}, corpus=corpus).named("unknown_document")
         assert finding.evidence["nearest"] == "db.md"
 
+    def test_a_file_name_of_several_folders_is_found(self) -> None:
+        corpus = {f"/srv/{folder}/README.md": f"About {folder}." for folder in ("payments", "users", "search")}
+        questions = rm.EvaluationSet({"q1": "Who gets my money?"}, {"q1": ["README.md"]})
+        (finding,) = questions.lint(corpus, match="filename").named("shared_file_name")
+        assert finding.evidence == {"document": "README.md", "files": 3, "names": 1}
+        by_path = rm.EvaluationSet({"q1": "Who gets my money?"}, {"q1": ["/srv/payments/README.md"]})
+        assert not by_path.lint(corpus, match="source").named("shared_file_name")
+        chunks = [rm.Retrieved(f"c{number}", "text", source="/srv/README.md") for number in range(3)]
+        assert not questions.lint(chunks, match="filename").named("shared_file_name")
+
     def test_a_judged_query_without_a_text_is_an_error_and_no_question(self) -> None:
         result = lint(qrels={"z1": ["vault"], "z2": ["coffee"]})
         assert list_serious(result) == [("missing_text", "z1"), ("missing_text", "z2")]

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.lint_report import LintFinding, LintFix
+from retrieval_metrics.evaluation.shared_file_names import find_shared_file_name
 from retrieval_metrics.inputs.items import Piece, Quote, Span
+from retrieval_metrics.inputs.match_key import FILE_NAME
 from retrieval_metrics.matching.judged_names import find_nearest_name
 
 if TYPE_CHECKING:
@@ -74,6 +76,22 @@ def find_unknown_documents(subject: LintInput) -> Iterator[LintFinding | str]:
             if judged not in nearest_by_document and _may_search_nearest(passages, len(nearest_by_document)):
                 nearest_by_document[judged] = find_nearest_name(judged, passages.ids)
             yield _unknown_document_finding(subject, passages, query, judged, nearest_by_document.get(judged))
+
+
+def find_shared_file_names(subject: LintInput) -> Iterator[LintFinding]:
+    """Yield that judged file names stand for several files of the corpus, if file names are compared."""
+    if subject.passages is None or subject.match != FILE_NAME:
+        return
+    judged_names = {judged for grades in subject.graded.values() for judged in grades if isinstance(judged, str)}
+    shared = find_shared_file_name(subject.passages.items, judged_names)
+    if shared is not None:
+        evidence = {"document": shared.name, "files": shared.n_files, "names": shared.n_names}
+        yield LintFinding(
+            "shared_file_name",
+            None,
+            wording.format_shared_file_name(shared.name, shared.n_files, shared.match),
+            evidence,
+        )
 
 
 def _may_search_nearest(passages: CorpusIndex, n_searched: int) -> bool:

@@ -58,6 +58,7 @@ FINDING_KINDS: Mapping[str, FindingKind] = {
     "uncovered_span": FindingKind("warning", "part of a span is not in any passage"),
     "leaked_id": FindingKind("warning", "the question names the ID of a document that is relevant to it"),
     "cut_quote": FindingKind("warning", "a quote is in its source, but split across passages"),
+    "shared_file_name": FindingKind("warning", "a judged file name stands for several files in different folders"),
     "unjudged_duplicate": FindingKind("warning", "an unjudged copy of a relevant passage"),
     "possible_answer": FindingKind("warning", "an unjudged passage overlaps with a relevant one"),
     "echo": FindingKind("warning", "the question repeats the words of its answer"),

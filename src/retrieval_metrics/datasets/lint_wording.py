@@ -179,6 +179,14 @@ def format_unknown_document(document: Any, grade: float, n_documents: int, neare
     return f"{document!r} (grade {grade:g}) is not in the corpus ({documents}), so it cannot be retrieved{suggestion}"
 
 
+def format_shared_file_name(name: str, n_files: int, match: str) -> str:
+    """Say which judged file name stands for several files, and what to judge instead."""
+    return (
+        f"{name!r} stands for {n_files} files in different folders, each of which counts as the judged one; judge "
+        f"whole paths, with match={match!r}"
+    )
+
+
 def format_unknown_document_fix(document: Any, *, is_relevant: bool) -> str:
     """Say why a document is removed from the judgments."""
     if is_relevant:
