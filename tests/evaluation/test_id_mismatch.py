@@ -101,6 +101,13 @@ def test_file_names_are_compared_with_judged_paths() -> None:
     assert find_mismatch(qrels, {"q": [item]}).remedy == JudgedPath("a.md", "docs/a.md", "metadata:name")
 
 
+def test_judged_paths_that_share_a_name_are_not_cut_to_it() -> None:
+    qrels: Any = {"q1": ["payments/README.md"], "q2": ["users/README.md"]}
+    remedy = find_mismatch(qrels, {"q1": ["README.md"], "q2": ["README.md"]}).remedy
+    change = IdChange("run")
+    assert remedy == SpellingDifference("README.md", "payments/README.md", "path", change)
+
+
 def test_items_are_shown_as_they_were_compared() -> None:
     item = rm.Retrieved("x", source="uuid", metadata={"file_name": "a.md"})
     mismatch = find_mismatch({"q": ["a.md"]}, {"q": [item]}, match="source")

@@ -211,11 +211,17 @@ class _NearMisses:
         self._judged_ids = judged_ids
         self._judged_id_by_spelling: dict[str, str] = {}
         self._path_by_file_name: dict[str, str] = {}
+        shared_names: set[str] = set()
         for judged_id in judged_ids:
             if isinstance(judged_id, str):
                 self._judged_id_by_spelling[unify_loosely(judged_id)] = judged_id
                 if "/" in judged_id:
-                    self._path_by_file_name[judged_id.rpartition("/")[2]] = judged_id
+                    name = judged_id.rpartition("/")[2]
+                    if name in self._path_by_file_name:
+                        shared_names.add(name)
+                    self._path_by_file_name[name] = judged_id
+        if shared_names:  # cut to their names, several files would be one
+            self._path_by_file_name.clear()
 
     def find(self, candidate: _Candidate) -> IdRemedy | None:
         """Return how a candidate nearly equals a judged id; None if it does not."""

@@ -125,9 +125,11 @@ def _describe_character(character: str) -> str:
 def _find_shorter_id(near_miss: NearMiss, origin: Origin) -> IdChange:
     """Return how the shorter of two ids is cut out of the longer one."""
     if len(near_miss.retrieved_id) < len(near_miss.judged_id):
-        if near_miss.kind == "path" and origin.match == FILE_NAME and is_file_name_shared(origin):
+        if near_miss.kind == "path" and is_file_name_shared(origin):
             # The paths of the judgments tell these files apart, and their names do not.
-            return IdChange("judgments", match=_find_path_match(origin), is_by_whole_path=True)
+            if origin.match == FILE_NAME:
+                return IdChange("judgments", match=_find_path_match(origin), is_by_whole_path=True)
+            return IdChange("run")
         expression = _cut_out(near_miss.judged_id, near_miss.retrieved_id)
         return IdChange("judgments", expression)
     expression = _cut_out(near_miss.retrieved_id, near_miss.judged_id)
