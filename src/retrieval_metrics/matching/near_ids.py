@@ -224,10 +224,10 @@ def find_near_kind(first: str, second: str) -> NearIdKind | None:
     if long.endswith(f"/{short}"):
         return "path"
     if long.startswith(short):
-        kind = _find_kind_of_rest(long[len(short) :])
-        if kind == "numbered_part" and remove_extension(short) is not None:
+        kind_of_rest = _find_kind_of_rest(long[len(short) :])
+        if kind_of_rest == "numbered_part" and remove_extension(short) is not None:
             return "part"
-        return kind
+        return kind_of_rest
     short_stem = remove_extension(short)
     long_stem = remove_extension(long)
     if short_stem and long_stem:
