@@ -59,6 +59,15 @@ def test_results_without_a_value_to_match_are_counted_and_warned_of(empty: str |
     assert rm.evaluate({"q": ["n2"], "p": ["n1"]}, run, "mrr").counts["without_match_value"] == 0
 
 
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_a_comparison_says_which_system_lacks_sources() -> None:
+    qrels: Any = {f"q{number}": ["a.md"] for number in range(8)}
+    complete: Any = {query: [rm.Retrieved("n1", source="a.md")] for query in qrels}
+    lacking = complete | {"q0": [rm.Retrieved("n1")]}
+    comparison = rm.compare(qrels, {"complete": complete, "lacking": lacking}, "mrr", match="source")
+    assert comparison.summary[0].startswith("lacking: 1 of 8 results has no source")
+
+
 def test_the_longest_ranking_is_that_of_a_judged_query_also_of_merged_evaluations() -> None:
     short = rm.evaluate({"q1": ["a"]}, {"q1": ["a", "b"], "unjudged": ["a"] * 9}, "recall@10")
     long = rm.evaluate({"q2": ["a"]}, {"q2": ["a", "b", "c"]}, "recall@10")

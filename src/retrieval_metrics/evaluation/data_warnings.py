@@ -58,6 +58,8 @@ SYSTEM_WIDE: tuple[WarningKind, ...] = (
     "no_common_ids",
     "near_misses",
     "near_queries",
+    "shared_file_names",
+    "without_match_value",
     "distances",
 )
 
