@@ -12,6 +12,8 @@ class TestJudgments:
     def test_an_id_that_is_not_in_the_corpus_leaves_its_group_without_a_way(self) -> None:
         result = lint(qrels={"q1": ["valut"]})
         assert list_serious(result) == [("unknown_document", "q1")]
+        (finding,) = result.named("unknown_document")
+        assert finding.evidence == {"document": "valut", "grade": 1, "nearest": "vault"}
         assert result.fixed().qrels == result.questions.qrels, "what the id should be takes a person"
 
     def test_it_is_taken_out_where_an_alternative_remains_or_where_it_is_not_relevant(self) -> None:
@@ -26,6 +28,22 @@ class TestJudgments:
         result = lint(qrels={"q1": ["valut"]}, corpus=list(CORPUS))
         assert find_queries(result, "unknown_document") == ["q1"]
         assert any("only IDs" in sentence for sentence in result.skipped)
+
+    @pytest.mark.parametrize("judged", ["db", "DB.md", "kb/db.md", "db.txt", "dbb.md"])
+    def test_the_nearest_document_is_named(self, judged: str) -> None:
+        corpus = {"db.md": "The database.", "laptop.md": "The laptop.", "backup.md": "The backup."}
+        (finding,) = lint(qrels={"q1": [judged], "q2": [], "q3": []}, corpus=corpus).named("unknown_document")
+        assert finding.evidence["nearest"] == "db.md"
+
+    def test_a_file_name_of_several_folders_is_found(self) -> None:
+        corpus = {f"/srv/{folder}/README.md": f"About {folder}." for folder in ("payments", "users", "search")}
+        questions = rm.EvaluationSet({"q1": "Who gets my money?"}, {"q1": ["README.md"]})
+        (finding,) = questions.lint(corpus, match="filename").named("shared_file_name")
+        assert finding.evidence == {"document": "README.md", "files": 3, "names": 1}
+        by_path = rm.EvaluationSet({"q1": "Who gets my money?"}, {"q1": ["/srv/payments/README.md"]})
+        assert not by_path.lint(corpus, match="source").named("shared_file_name")
+        chunks = [rm.Retrieved(f"c{number}", "text", source="/srv/README.md") for number in range(3)]
+        assert not questions.lint(chunks, match="filename").named("shared_file_name")
 
     def test_a_judged_query_without_a_text_is_an_error_and_no_question(self) -> None:
         result = lint(qrels={"z1": ["vault"], "z2": ["coffee"]})

@@ -44,6 +44,8 @@ SENTENCES = [
     wording.CORPUS_SKIPPED,
     wording.TEXTS_SKIPPED,
     wording.format_unknown_document("valut", 1.0, 12000),
+    wording.format_unknown_document("valut", 1.0, 12000, "vault"),
+    wording.format_shared_file_name("README.md", 3, "source"),
     wording.format_unknown_document_fix("valut", is_relevant=True),
     wording.format_unknown_document_fix("valut", is_relevant=False),
     wording.format_impossible_group(2, 3, ["gone", rm.Quote("opened at night")]),

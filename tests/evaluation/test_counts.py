@@ -1,6 +1,7 @@
 """What is missing, repeated, unjudged, tied or undefined in the data is counted."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,26 @@ class TestCounts:
         assert slices["second"].counts["no_relevant"] == 1
         assert [evaluation.counts["unjudged_queries"] for evaluation in slices.values()] == [0, 0]
         assert result.counts["unjudged_queries"] == 1
+
+
+@pytest.mark.parametrize("empty", [None, "", "  "])
+@pytest.mark.parametrize("match", ["source", "filename", "metadata:page", lambda item: item.source])
+def test_results_without_a_value_to_match_are_counted_and_warned_of(empty: str | None, match: Any) -> None:
+    first = rm.Retrieved("n1", source=empty, metadata={"page": empty})
+    run: Any = {"q": [first, rm.Retrieved("n2", source="a.md", metadata={"page": "a.md"})], "p": [first]}
+    with pytest.warns(rm.RetrievalWarning, match="2 of 3 results have no "):
+        evaluation = rm.evaluate({"q": ["a.md"], "p": ["b.md"]}, run, "mrr", match=match)
+    assert (evaluation.counts["without_match_value"], evaluation.means["mrr"]) == (2, 0.25)
+    assert rm.evaluate({"q": ["n2"], "p": ["n1"]}, run, "mrr").counts["without_match_value"] == 0
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_a_comparison_says_which_system_lacks_sources() -> None:
+    qrels: Any = {f"q{number}": ["a.md"] for number in range(8)}
+    complete: Any = {query: [rm.Retrieved("n1", source="a.md")] for query in qrels}
+    lacking = complete | {"q0": [rm.Retrieved("n1")]}
+    comparison = rm.compare(qrels, {"complete": complete, "lacking": lacking}, "mrr", match="source")
+    assert comparison.summary[0].startswith("lacking: 1 of 8 results has no source")
 
 
 def test_the_longest_ranking_is_that_of_a_judged_query_also_of_merged_evaluations() -> None:

@@ -22,6 +22,7 @@ from retrieval_metrics.evaluation.id_mismatch import (
 )
 from retrieval_metrics.evaluation.near_miss_remedy import IdChange
 from retrieval_metrics.evaluation.near_queries import NearQuery
+from retrieval_metrics.evaluation.shared_file_names import SharedFileName
 from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
 from retrieval_metrics.inputs.items import QueryTexts
 from retrieval_metrics.matching.judged_columns import Unlocated
@@ -36,8 +37,8 @@ REMEDIES: list[IdRemedy | None] = [
     SpellingDifference("A ", "a ", "case", IdChange(expression="id.casefold()")),
     JudgedPath("a.md", "docs/a.md", "id"),
     JudgedPath("a.md", "docs/a.md", "source"),
-    IdWithin("a#3", "id.rpartition('#')[0]", is_attribute=False),
-    IdWithin("a#3", "item.id.rpartition('#')[0]", is_attribute=True),
+    IdWithin("a#3", "id.partition('#')[0]", is_attribute=False),
+    IdWithin("a#3", "item.id.partition('#')[0]", is_attribute=True),
     SpellingDifference("uuid-1", "n1", "same_text", IdChange(is_by_text=True)),
 ]
 TIMEOUT = TimeoutError("slow")
@@ -46,7 +47,8 @@ ID_CHANGES = [
     IdChange(characters=("U+200B (ZERO WIDTH SPACE)",)),
     IdChange("run", "id.rpartition('/')[2]", "filename"),
     IdChange("judgments"),
-    IdChange("run", "id.rpartition('#')[0]"),
+    IdChange("judgments", match="source", is_by_whole_path=True),
+    IdChange("run", "id.partition('#')[0]"),
 ]
 BY_TEXT = IdChange(is_by_text=True)
 
@@ -112,6 +114,13 @@ def make_texts() -> dict[str, list[str]]:
             ),
             wording.format_rebuilt_index([]),
             wording.format_rebuilt_index(["bm25", "dense"]),
+        ],
+        "values of match=": [
+            wording.format_shared_file_name(SharedFileName("README.md", 3, 1, "source")),
+            wording.format_shared_file_name(SharedFileName("README.md", 2, 4, "metadata:file_path")),
+            wording.format_without_match_value(1, 30, "source"),
+            wording.format_without_match_value(2, 30, "metadata:page"),
+            wording.format_without_match_value(1200, 3000, ""),
         ],
         "swapped arguments": [
             wording.format_swapped_arguments(SwappedArguments("q0", "x", 12.25, 2.0)),

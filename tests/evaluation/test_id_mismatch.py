@@ -48,8 +48,8 @@ def test_each_id_is_shown_once() -> None:
             rm.Retrieved("x", metadata={"path": r"C:\a.md"}),
             MatchedAttribute("a.md", "filename"),
         ),
-        (rm.Retrieved("a.md#3"), IdWithin("a.md#3", "item.id.rpartition('#')[0]", is_attribute=True)),
-        ("a.md#3", IdWithin("a.md#3", "id.rpartition('#')[0]", is_attribute=False)),
+        (rm.Retrieved("a.md#3"), IdWithin("a.md#3", "item.id.partition('#')[0]", is_attribute=True)),
+        ("a.md#3", IdWithin("a.md#3", "id.partition('#')[0]", is_attribute=False)),
         ("docs/a.md", IdWithin("docs/a.md", "id.rpartition('/')[2]", is_attribute=False)),
         ("A.md ", SpellingDifference("A.md ", "a.md", "several", IdChange())),
         ("b.md", OtherQuery("b.md")),
@@ -67,7 +67,7 @@ def test_the_remedy_is_found(retrieved: Any, remedy: IdRemedy | None) -> None:
         (rm.Retrieved("x", source="a.md"), "source"),
         (rm.Retrieved("x", metadata={"file_name": "a.md"}), "metadata:file_name"),
         (rm.Retrieved("x", source="/docs/a.md"), "filename"),
-        (rm.Retrieved("a.md#3"), lambda item: item.id.rpartition("#")[0]),
+        (rm.Retrieved("a.md#3"), lambda item: item.id.partition("#")[0]),
     ],
 )
 def test_the_remedy_makes_the_ids_match(retrieved: Any, match: Any) -> None:
@@ -77,11 +77,35 @@ def test_the_remedy_makes_the_ids_match(retrieved: Any, match: Any) -> None:
     assert result.per_query["mrr"]["q1"] == 1.0
 
 
+@pytest.mark.parametrize(
+    ("source", "kind", "expression"),
+    [
+        ("A.MD", "case", "id.casefold()"),
+        ("a", "file_extension", "id.removesuffix('.md')"),
+        ("a.md#0", "part", "id.partition('#')[0]"),
+        ("a.md ", "blanks", "' '.join(id.split())"),
+    ],
+)
+def test_near_misses_of_file_names_are_shown_with_what_to_write(source: str, kind: str, expression: str) -> None:
+    run = {query: [rm.Retrieved("n1", source=f"/docs/{source}")] for query in ("q1", "q2")}
+    remedy = find_mismatch({"q1": ["a.md"], "q2": ["a.md"]}, run, match="filename").remedy
+    assert isinstance(remedy, SpellingDifference)
+    assert (remedy.judged_id, remedy.value, remedy.kind) == ("a.md", source, kind)
+    assert remedy.change.expression == expression
+
+
 def test_file_names_are_compared_with_judged_paths() -> None:
     qrels: Any = {"q": ["docs/a.md"]}
     assert find_mismatch(qrels, {"q": ["a.md"]}).remedy == JudgedPath("a.md", "docs/a.md", "id")
     item: Any = rm.Retrieved("n1", metadata={"path": "/c/docs/a.md", "name": "a.md"})
     assert find_mismatch(qrels, {"q": [item]}).remedy == JudgedPath("a.md", "docs/a.md", "metadata:name")
+
+
+def test_judged_paths_that_share_a_name_are_not_cut_to_it() -> None:
+    qrels: Any = {"q1": ["payments/README.md"], "q2": ["users/README.md"]}
+    remedy = find_mismatch(qrels, {"q1": ["README.md"], "q2": ["README.md"]}).remedy
+    change = IdChange("run")
+    assert remedy == SpellingDifference("README.md", "payments/README.md", "path", change)
 
 
 def test_items_are_shown_as_they_were_compared() -> None:

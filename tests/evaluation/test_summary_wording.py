@@ -30,6 +30,7 @@ NO_ISSUES = Counts(
     unlocated=0,
     invalid_offsets=0,
     ambiguous_locations=0,
+    without_match_value=0,
     longest_ranking=0,
     near_misses=0,
 )
@@ -46,6 +47,7 @@ ALL_ISSUES = Counts(
     unlocated=7,
     invalid_offsets=8,
     ambiguous_locations=9,
+    without_match_value=3,
     longest_ranking=10,
     near_misses=2,
 )

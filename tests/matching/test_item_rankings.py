@@ -36,6 +36,7 @@ class TestChunksOfDocuments:
         assert dict(result.means) == {"mrr": 1 / 2, "precision": 1 / 2}
         assert result.counts["duplicates"] == 0
 
+    @pytest.mark.filterwarnings("ignore:2 of . results have no source")
     def test_items_without_a_source_keep_their_places(self) -> None:
         items = [Retrieved("x"), Retrieved("y"), *self.ITEMS]
         assert means(["a.md"], items, ["mrr"], match="source") == {"mrr": 1 / 3}

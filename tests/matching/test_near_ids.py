@@ -56,8 +56,8 @@ PAIRS: list[tuple[str, str, NearIdKind]] = [
     ("d7", "d7::intro", "part"),
     ("a.md", "a.md:3", "part"),
     ("d7", "d7_3", "numbered_part"),
-    ("d7", "d7-chunk-3", "numbered_part"),
-    ("report", "report.pdf", "numbered_part"),
+    ("d7", "d7-chunk-3", "part"),
+    ("report", "report.pdf", "file_extension"),
 ]
 DIFFERENT = [
     ("d7", "d70"),

@@ -41,7 +41,8 @@ CHANGES: dict[NearIdKind, Callable[[str], str]] = {
     "several": lambda text: normalize("NFD", text).upper(),
     "path": lambda text: f"/data/{text}",
     "part": lambda text: f"{text}#1",
-    "numbered_part": lambda text: f"{text}_1",
+    "numbered_part": lambda text: text.replace(".md", "_1.md"),
+    "file_extension": lambda text: text.removesuffix(".md"),
     "quotation_marks": lambda text: f"b'{text}'",
     "underscores": lambda text: text.replace(" ", "_"),
     "prefix": lambda text: f"doc_{text}",
@@ -105,6 +106,16 @@ def test_a_run_on_disk_is_searched(tmp_path: Any) -> None:
 
 def test_a_single_id_that_ends_in_a_number_says_nothing() -> None:
     assert len(search({"q": ["covid"], "r": ["b"]}, {"q": ["covid-19"], "r": ["b"]})) == 0
+    assert len(search({"q": ["plan.md"], "r": ["b"]}, {"q": ["plan-2024.md"], "r": ["b"]})) == 0
+
+
+@pytest.mark.parametrize(
+    "retrieved", ["vpn", "vpn.txt", "vpn.md_0", "vpn.md-chunk-0", "vpn.md (part 1)", "vpn-1.md", "vpn.md#0", "VPN.md"]
+)
+def test_a_single_file_under_another_name_is_found(retrieved: str) -> None:
+    qrels: Any = {"q": ["vpn.md"], "r": ["b.md"], "s": ["c.md"]}
+    result = search(qrels, {"q": ["b.md", retrieved], "r": ["b.md"], "s": ["feature_flags.md", "b.md"]})
+    assert [near_miss.retrieved_id for near_miss in result.entries] == [retrieved]
 
 
 FORMS: dict[str, Callable[[int], list[str]]] = {
@@ -117,6 +128,9 @@ FORMS: dict[str, Callable[[int], list[str]]] = {
     "underscores": lambda n: [f"page {n}", f"page_{n}"],
     "prefix": lambda n: [f"x{n}", f"doc_x{n}"],
     "urls": lambda n: [f"http://a.org/{n}", f"https://a.org/{n}", f"https://a.org/{n}/"],
+    "extensions": lambda n: [f"m{n}.md", f"m{n}.pdf"],
+    "extension or none": lambda n: [f"m{n}.md", f"m{n}"],
+    "copies": lambda n: [f"m{n}.md", f"m{n}-1.md"],
     "quoted": lambda n: [f"x{n}", f"'x{n}'"],
     "all": lambda n: [f"doc{n}", f"doc0{n}", f"x/doc{n}", f"doc{n}.md"],
 }

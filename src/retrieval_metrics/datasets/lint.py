@@ -14,6 +14,7 @@ from retrieval_metrics.datasets.lint_judgments import (
     find_impossible_groups,
     find_queries_without_text,
     find_questions_without_relevant,
+    find_shared_file_names,
     find_unknown_documents,
 )
 from retrieval_metrics.datasets.lint_questions import (
@@ -66,6 +67,7 @@ CHECKS: tuple[Check, ...] = (
     find_forbidden_judgments,
     find_questions_without_relevant,
     find_unknown_documents,
+    find_shared_file_names,
     find_impossible_groups,
     find_short_quotes,
     find_wrong_quotes,

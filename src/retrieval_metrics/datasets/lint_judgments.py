@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.lint_fixes import LintFix
 from retrieval_metrics.datasets.lint_report import LintFinding
+from retrieval_metrics.evaluation.shared_file_names import find_shared_file_name
 from retrieval_metrics.inputs.items import Piece, Quote, Span
+from retrieval_metrics.inputs.match_key import FILE_NAME
+from retrieval_metrics.matching.judged_names import find_nearest_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +18,10 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.datasets.corpus_index import CorpusIndex
     from retrieval_metrics.datasets.lint_input import LintInput
+
+# For how many unknown documents, and among how many ids, the nearest one is looked for, because each is compared.
+MAX_NEAREST = 20
+MAX_IDS_FOR_NEAREST = 20_000
 
 
 def find_forbidden_judgments(subject: LintInput) -> Iterator[LintFinding]:
@@ -62,20 +69,49 @@ def find_unknown_documents(subject: LintInput) -> Iterator[LintFinding | str]:
     if not passages.ids:
         yield wording.IDS_SKIPPED
         return
+    nearest_by_document: dict[Any, str | None] = {}
     for query, grades in subject.graded.items():
         for judged in grades:
-            if not isinstance(judged, Piece) and judged not in passages.ids:
-                yield _unknown_document_finding(subject, passages, query, judged)
+            if isinstance(judged, Piece) or judged in passages.ids:
+                continue
+            if judged not in nearest_by_document and _may_search_nearest(passages, len(nearest_by_document)):
+                nearest_by_document[judged] = find_nearest_name(judged, passages.ids)
+            yield _unknown_document_finding(subject, passages, query, judged, nearest_by_document.get(judged))
 
 
-def _unknown_document_finding(subject: LintInput, passages: CorpusIndex, query: QueryId, document: Any) -> LintFinding:
+def find_shared_file_names(subject: LintInput) -> Iterator[LintFinding]:
+    """Yield that judged file names stand for several files of the corpus, if file names are compared."""
+    if subject.passages is None or subject.match != FILE_NAME:
+        return
+    judged_names = {judged for grades in subject.graded.values() for judged in grades if isinstance(judged, str)}
+    shared = find_shared_file_name(subject.passages.items, judged_names)
+    if shared is not None:
+        evidence = {"document": shared.name, "files": shared.n_files, "names": shared.n_names}
+        yield LintFinding(
+            "shared_file_name",
+            None,
+            wording.format_shared_file_name(shared.name, shared.n_files, shared.match),
+            evidence,
+        )
+
+
+def _may_search_nearest(passages: CorpusIndex, n_searched: int) -> bool:
+    return n_searched < MAX_NEAREST and len(passages.ids) <= MAX_IDS_FOR_NEAREST
+
+
+def _unknown_document_finding(
+    subject: LintInput, passages: CorpusIndex, query: QueryId, document: Any, nearest: str | None
+) -> LintFinding:
     grade = subject.graded[query][document]
     is_relevant = grade > 0
     fix = None
     if not is_relevant or _has_known_alternatives(subject, passages, query, document):
         fix = LintFix(wording.format_unknown_document_fix(document, is_relevant=is_relevant), document)
-    message = wording.format_unknown_document(document, grade, len(passages.ids))
-    return LintFinding("unknown_document", query, message, {"document": document, "grade": grade}, fix)
+    message = wording.format_unknown_document(document, grade, len(passages.ids), nearest)
+    evidence = {"document": document, "grade": grade}
+    if nearest is not None:
+        evidence["nearest"] = nearest
+    return LintFinding("unknown_document", query, message, evidence, fix)
 
 
 def _has_known_alternatives(subject: LintInput, passages: CorpusIndex, query: QueryId, document: Any) -> bool:

@@ -45,6 +45,7 @@ SEVERITY_BY_FINDING: Mapping[str, Severity] = {
     "uncovered_span": "warning",
     "leaked_id": "warning",
     "cut_quote": "warning",
+    "shared_file_name": "warning",
     "unjudged_duplicate": "warning",
     "possible_answer": "warning",
     "echo": "warning",

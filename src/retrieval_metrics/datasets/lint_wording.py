@@ -45,6 +45,7 @@ FINDING_MEANINGS: Mapping[str, str] = {
     "uncovered_span": "part of a span is not in any passage",
     "leaked_id": "the question names the ID of a document that is relevant to it",
     "cut_quote": "a quote is in its source, but split across passages",
+    "shared_file_name": "a judged file name stands for several files in different folders",
     "unjudged_duplicate": "an unjudged copy of a relevant passage",
     "possible_answer": "an unjudged passage overlaps with a relevant one",
     "echo": "the question repeats the words of its answer",
@@ -208,10 +209,19 @@ IDS_SKIPPED = (
 TEXTS_SKIPPED = "the texts of the passages (the corpus has only IDs; pass texts by ID)"
 
 
-def format_unknown_document(document: Any, grade: float, n_documents: int) -> str:
-    """Say which judged document is not in the corpus."""
+def format_unknown_document(document: Any, grade: float, n_documents: int, nearest: str | None = None) -> str:
+    """Say which judged document is not in the corpus, and which there is most like it."""
     documents = numbers.format_count(n_documents, "document")
-    return f"{document!r} (grade {grade:g}) is not in the corpus ({documents}), so it cannot be retrieved"
+    suggestion = "" if nearest is None else f"; did you mean {nearest!r}?"
+    return f"{document!r} (grade {grade:g}) is not in the corpus ({documents}), so it cannot be retrieved{suggestion}"
+
+
+def format_shared_file_name(name: str, n_files: int, match: str) -> str:
+    """Say which judged file name stands for several files, and what to judge instead."""
+    return (
+        f"{name!r} stands for {n_files} files in different folders, each of which counts as the judged one; judge "
+        f"whole paths, with match={match!r}"
+    )
 
 
 def format_unknown_document_fix(document: Any, *, is_relevant: bool) -> str:

@@ -36,6 +36,8 @@ class Counts(TypedDict):
             by their text; those not found are unlocated too.
         ambiguous_locations: Items searched for by their text that occur in their source more than once; the place with
             a judged span was used, else the first.
+        without_match_value: Retrieved items without a value for `match=`, such as chunks without a source; they meet
+            no judged id.
         longest_ranking: The number of results of the longest ranking of a judged query. Metrics with a larger k see no
             more than that; 0 if nothing was retrieved or the rankings are unknown.
         near_misses: Relevant documents that were not found, but for whose query an id was retrieved that nearly equals
@@ -54,6 +56,7 @@ class Counts(TypedDict):
     unlocated: int
     invalid_offsets: int
     ambiguous_locations: int
+    without_match_value: int
     longest_ranking: int
     near_misses: int
 
@@ -95,6 +98,7 @@ def count_issues(
             unlocated=0,
             invalid_offsets=0,
             ambiguous_locations=0,
+            without_match_value=0,
             longest_ranking=int(judged.n_retrieved[among].max(initial=0)),
             near_misses=_count_near_misses(judged, among),
         )
@@ -112,6 +116,7 @@ def count_issues(
         unlocated=len(judged.unlocated),
         invalid_offsets=judged.invalid_offsets,
         ambiguous_locations=judged.ambiguous_locations,
+        without_match_value=judged.without_match_value,
         longest_ranking=int(judged.n_retrieved.max(initial=0)),
         near_misses=_count_near_misses(judged, None),
     )
@@ -160,6 +165,7 @@ def count_given_scores(values: FloatArray) -> Counts:
         unlocated=0,
         invalid_offsets=0,
         ambiguous_locations=0,
+        without_match_value=0,
         longest_ranking=0,
         near_misses=0,
     )

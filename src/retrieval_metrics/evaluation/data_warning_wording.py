@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.redaction import describe_error
 from retrieval_metrics.evaluation.near_miss_remedy import find_spelling_change
+from retrieval_metrics.inputs.match_key import METADATA_PREFIX
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.display_text import quote_query_text
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.near_miss_remedy import IdChange
     from retrieval_metrics.evaluation.near_queries import NearQuery
     from retrieval_metrics.evaluation.own_id_first import OwnIdFirst
+    from retrieval_metrics.evaluation.shared_file_names import SharedFileName
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
     from retrieval_metrics.matching.near_ids import NearIdKind
@@ -30,7 +32,7 @@ ID_MISMATCH_HINT = (
 )
 JUDGE_BY_TEXT = (
     "the index was probably rebuilt: judge by text, which stays valid, with rm.Text(text) or rm.Quote(part) in place "
-    "of the ID, in LlamaIndex with match_by_text(dataset)"
+    "of the ID"
 )
 # Ids that are shown of each side.
 MAX_IDS = 3
@@ -158,6 +160,7 @@ NEAR_ID_KINDS: Mapping[NearIdKind, str] = {
     "path": "in the folder path",
     "part": "in a chunk suffix",
     "numbered_part": "in a chunk number at the end",
+    "file_extension": "in a file extension",
     "same_text": "in everything, though the texts are the same",
 }
 # Kinds in which two ids look alike when printed.
@@ -178,6 +181,41 @@ def format_near_misses(near: NearMissReport) -> str:
         f"{near.n_near_misses} of {missing} {verb} retrieved under {other_id}{kinds}: for query "
         f"{example.query!r}{quote_query_text(example.query, near.query_texts)}, "
         f"{_format_difference(example.judged_id, example.retrieved_id, example.kind)}; {_format_id_change(near.change)}"
+    )
+
+
+def format_shared_file_name(shared: SharedFileName) -> str:
+    """Return that a judged file name stands for several files, and what to judge instead."""
+    others = ""
+    if shared.n_names > 1:
+        others = f" (and {numbers.format_count(shared.n_names - 1, 'other judged name')} for several)"
+    return (
+        f"{shared.name!r} stands for {shared.n_files} files in different folders{others}, each of which counts as the "
+        f"judged one; judge whole paths, with match={shared.match!r}"
+    )
+
+
+def format_without_match_value(n_without: int, n_results: int, match: str) -> str:
+    """Return how many results have nothing that the judgments can be compared with.
+
+    Args:
+        n_without: How many have no value.
+        n_results: How many results there are.
+        match: The option that reads the value; empty for a function.
+    """
+    option = f"match={match!r}"
+    lacking = "no source"
+    if not match:
+        option = "the function of match="
+        lacking = "no value under it"
+    elif match.startswith(METADATA_PREFIX):
+        lacking = f"no {match.removeprefix(METADATA_PREFIX)!r} in the metadata"
+    verb = "has" if n_without == 1 else "have"
+    them = "it" if n_without == 1 else "them"
+    results = numbers.format_count(n_results, "result")
+    return (
+        f"{n_without:,} of {results} {verb} {lacking}, so {option} cannot judge {them}; add it when you index, or "
+        "judge by quotes, rm.Quote(...)"
     )
 
 
@@ -232,6 +270,8 @@ def _format_id_change(change: IdChange) -> str:
         return (
             f"remove {numbers.join_names(list(change.characters), len(change.characters))} from the IDs of both sides"
         )
+    if change.is_by_whole_path:
+        return f"several files have this name: judge whole paths, with match={change.match!r}"
     if change.match is not None:
         return f"pass match={change.match!r}"
     owner = {"both": "of both sides", "judgments": "of the judgments", "run": "of the run"}[change.side]

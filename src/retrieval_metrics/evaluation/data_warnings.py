@@ -19,6 +19,7 @@ from retrieval_metrics.evaluation.near_queries import find_near_queries
 from retrieval_metrics.evaluation.own_id_first import find_own_id_first
 from retrieval_metrics.evaluation.parents import count_chunks_in_parents
 from retrieval_metrics.evaluation.score_order import are_distances
+from retrieval_metrics.evaluation.shared_file_names import find_retrieved_shared_file_name
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
 from retrieval_metrics.matching.near_misses import find_near_misses
@@ -40,6 +41,8 @@ WarningKind: TypeAlias = Literal[
     "no_common_ids",
     "near_misses",
     "near_queries",
+    "shared_file_names",
+    "without_match_value",
     "distances",
     "empty_rankings",
     "line_endings",
@@ -55,6 +58,8 @@ SYSTEM_WIDE: tuple[WarningKind, ...] = (
     "no_common_ids",
     "near_misses",
     "near_queries",
+    "shared_file_names",
+    "without_match_value",
     "distances",
 )
 
@@ -83,6 +88,7 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     if swapped is not None:
         warnings.append(DataWarning("swapped_arguments", wording.format_swapped_arguments(swapped)))
     warnings += _find_id_warnings(origin)
+    warnings += _find_match_warnings(origin)
     if are_distances(origin.judged, origin.run):
         warnings.append(DataWarning("distances", wording.format_distances()))
     empty_rankings = find_empty_rankings(scores)
@@ -124,6 +130,22 @@ def _find_id_warnings(origin: Origin) -> list[DataWarning]:
     if near_queries:
         n_empty = int((origin.judged.n_retrieved == 0).sum())
         warnings.append(DataWarning("near_queries", wording.format_near_queries(near_queries, n_empty)))
+    return warnings
+
+
+def _find_match_warnings(origin: Origin) -> list[DataWarning]:
+    """Return what is wrong with the values that `match=` compares: shared by several files, or missing."""
+    warnings = []
+    shared = find_retrieved_shared_file_name(origin)
+    if shared is not None:
+        warnings.append(DataWarning("shared_file_names", wording.format_shared_file_name(shared)))
+    n_without = origin.judged.without_match_value
+    if n_without:
+        match = str(getattr(origin.match, "by", origin.match))
+        if callable(getattr(origin.match, "by", origin.match)):
+            match = ""
+        message = wording.format_without_match_value(n_without, int(origin.judged.n_retrieved.sum()), match)
+        warnings.append(DataWarning("without_match_value", message))
     return warnings
 
 
@@ -186,15 +208,13 @@ class NearMissReport:
 def find_near_miss_report(origin: Origin) -> NearMissReport | None:
     """Return the relevant documents that were retrieved under nearly their ids; None if there are none."""
     near_misses = find_near_misses(origin.judged, origin.run, origin.match)
-    if not near_misses:
+    example = near_misses.find_example()
+    if example is None:
         return None
-    count_by_kind = near_misses.count_by_kind()
-    most_frequent = next(iter(count_by_kind))
-    example = next(near_miss for near_miss in near_misses.entries if near_miss.kind == most_frequent)
     return NearMissReport(
         n_near_misses=len(near_misses),
         n_missing=near_misses.n_missing,
-        count_by_kind=count_by_kind,
+        count_by_kind=near_misses.count_by_kind(),
         example=example,
         change=find_id_change(example, origin),
         query_texts=origin.judged.qrels.texts,

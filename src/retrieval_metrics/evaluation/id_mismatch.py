@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from retrieval_metrics.evaluation.near_miss_remedy import find_id_change, find_spelling_change
+from retrieval_metrics.evaluation.near_miss_remedy import cut_at, find_id_change, find_spelling_change
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import FILE_NAME, get_file_name
 from retrieval_metrics.inputs.run import Run
@@ -157,11 +157,11 @@ def _find_remedy(origin: Origin, judged_ids: Mapping[Any, None], run_ids: Mappin
         if run_id in judged_ids:
             return OtherQuery(run_id)
     remedy = _find_other_spelling(origin, judged_ids)
-    if remedy is None and origin.judged.near_misses:
-        for near_miss in origin.judged.near_misses.entries:
-            if near_miss.kind == "same_text":
-                change = find_id_change(near_miss, origin)
-                return SpellingDifference(near_miss.retrieved_id, near_miss.judged_id, near_miss.kind, change)
+    if remedy is None and origin.judged.near_misses is not None:
+        near_miss = origin.judged.near_misses.find_example()
+        if near_miss is not None:
+            change = find_id_change(near_miss, origin)
+            return SpellingDifference(near_miss.retrieved_id, near_miss.judged_id, near_miss.kind, change)
     return remedy
 
 
@@ -211,11 +211,17 @@ class _NearMisses:
         self._judged_ids = judged_ids
         self._judged_id_by_spelling: dict[str, str] = {}
         self._path_by_file_name: dict[str, str] = {}
+        shared_names: set[str] = set()
         for judged_id in judged_ids:
             if isinstance(judged_id, str):
                 self._judged_id_by_spelling[unify_loosely(judged_id)] = judged_id
                 if "/" in judged_id:
-                    self._path_by_file_name[judged_id.rpartition("/")[2]] = judged_id
+                    name = judged_id.rpartition("/")[2]
+                    if name in self._path_by_file_name:
+                        shared_names.add(name)
+                    self._path_by_file_name[name] = judged_id
+        if shared_names:  # cut to their names, several files would be one
+            self._path_by_file_name.clear()
 
     def find(self, candidate: _Candidate) -> IdRemedy | None:
         """Return how a candidate nearly equals a judged id; None if it does not."""
@@ -228,7 +234,13 @@ class _NearMisses:
         if value in self._path_by_file_name:
             return JudgedPath(value, self._path_by_file_name[value], candidate.match)
         for separator, index in ID_SEPARATORS:
-            if value.rpartition(separator)[index] in self._judged_ids:
-                expression = f"{candidate.expression}.rpartition({separator!r})[{index}]"
-                return IdWithin(value, expression, candidate.is_attribute)
+            parts = (value.rpartition(separator)[index], value.partition(separator)[index])
+            for part in parts:
+                if not part or part not in self._judged_ids:
+                    continue
+                expression: str | None = f"{candidate.expression}.rpartition({separator!r})[2]"
+                if index == 0:
+                    expression = cut_at(candidate.expression, value, separator, part)
+                if expression is not None:
+                    return IdWithin(value, expression, candidate.is_attribute)
         return None

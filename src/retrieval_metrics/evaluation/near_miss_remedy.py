@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from unicodedata import name as name_character
 from unicodedata import normalize
 
+from retrieval_metrics._internal.patterns import lazy_pattern
+from retrieval_metrics.evaluation.shared_file_names import is_file_name_shared
 from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.inputs.match_key import FILE_NAME, FILE_NAME_KEYS
+from retrieval_metrics.inputs.match_key import FILE_NAME, FILE_NAME_KEYS, name_path_match
 from retrieval_metrics.inputs.run import Run
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ class IdChange:
         is_read_as_number: Whether the ids were read as numbers, so that they have to be read as text.
         characters: The names of the characters to remove.
         is_by_text: Whether no change of ids helps, because the index was rebuilt, so that texts are to be judged.
+        is_by_whole_path: Whether files share their names, so that whole paths are to be judged, under `match`.
     """
 
     side: Side = "both"
@@ -39,6 +43,7 @@ class IdChange:
     is_read_as_number: bool = False
     characters: tuple[str, ...] = ()
     is_by_text: bool = False
+    is_by_whole_path: bool = False
 
 
 _EXPRESSIONS: Mapping[NearIdKind, str] = {
@@ -53,10 +58,16 @@ _EXPRESSIONS: Mapping[NearIdKind, str] = {
 }
 
 
+# The number of a part.
+_NUMBER = lazy_pattern(r"\d+(?=\D*$)")
+
+
 def find_id_change(near_miss: NearMiss, origin: Origin) -> IdChange:
     """Return what to change in the ids of a near miss."""
     if near_miss.kind == "same_text":
         return IdChange(is_by_text=True)
+    if near_miss.kind == "file_extension":
+        return _find_extension_change(near_miss.judged_id, near_miss.retrieved_id)
     if near_miss.kind in {"path", "part", "numbered_part", "prefix"}:
         return _find_shorter_id(near_miss, origin)
     return find_spelling_change(near_miss.judged_id, near_miss.retrieved_id, near_miss.kind)
@@ -76,10 +87,23 @@ def find_spelling_change(judged_id: str, retrieved_id: str, kind: NearIdKind | N
             return IdChange(characters=tuple(map(_describe_character, different)))
         case "quotation_marks":
             return _find_quoted_side(judged_id, retrieved_id)
+        case "file_extension":
+            return _find_extension_change(judged_id, retrieved_id)
         case None:
             return IdChange()
         case _:
             return IdChange(expression=_EXPRESSIONS.get(kind))
+
+
+def _find_extension_change(judged_id: str, retrieved_id: str) -> IdChange:
+    """Return how both sides lose the file extensions; an id without one stays as it is."""
+    short = min(judged_id, retrieved_id, key=len)
+    long = max(judged_id, retrieved_id, key=len)
+    if long.startswith(short):
+        return IdChange(expression=f"id.removesuffix({long[len(short) :]!r})")
+    extensions = sorted({judged_id.rpartition(".")[2], retrieved_id.rpartition(".")[2]})
+    pattern = rf"\.({'|'.join(extensions)})$"
+    return IdChange(expression=f"re.sub(r'{pattern}', '', id)")
 
 
 def _find_quoted_side(judged_id: str, retrieved_id: str) -> IdChange:
@@ -101,6 +125,11 @@ def _describe_character(character: str) -> str:
 def _find_shorter_id(near_miss: NearMiss, origin: Origin) -> IdChange:
     """Return how the shorter of two ids is cut out of the longer one."""
     if len(near_miss.retrieved_id) < len(near_miss.judged_id):
+        if near_miss.kind == "path" and is_file_name_shared(origin):
+            # The paths of the judgments tell these files apart, and their names do not.
+            if origin.match == FILE_NAME:
+                return IdChange("judgments", match=_find_path_match(origin), is_by_whole_path=True)
+            return IdChange("run")
         expression = _cut_out(near_miss.judged_id, near_miss.retrieved_id)
         return IdChange("judgments", expression)
     expression = _cut_out(near_miss.retrieved_id, near_miss.judged_id)
@@ -116,21 +145,62 @@ def _find_shorter_id(near_miss: NearMiss, origin: Origin) -> IdChange:
 
 
 def _cut_out(long: str, short: str) -> str | None:
-    """Return the expression that makes the longer id the shorter one; None if no simple one does."""
+    """Return the expression that makes the longer id the shorter one; None if no simple one does.
+
+    It leaves an id that lacks what is cut off as it is, because often only some ids have it.
+    """
     if long.endswith(short):
         prefix = long.removesuffix(short)
-        separator = prefix[-1:]
-        if separator and separator not in short:
-            return f"id.rpartition({separator!r})[2]"
+        if prefix.endswith("/") and "/" not in short:
+            return "id.rpartition('/')[2]"
         return f"id.removeprefix({prefix!r})"
     if long.startswith(short):
         rest = long[len(short) :]
-        separator = "::" if rest.startswith("::") else rest[0]
-        if long.rpartition(separator)[0] == short:
-            return f"id.rpartition({separator!r})[0]"
-        if long.partition(separator)[0] == short:
-            return f"id.partition({separator!r})[0]"
+        if rest.startswith(("#", "::")):
+            return cut_at("id", long, "::" if rest.startswith("::") else "#", short)
+        return _remove_number(rest, "$")
+    extension_start = short.rfind(".")
+    extension = short[extension_start:]
+    if extension_start > 0 and long.endswith(extension) and long.startswith(short[:extension_start]):
+        rest = long[extension_start : len(long) - len(extension)]
+        return _remove_number(rest, f"(?={re.escape(extension)}$)")
     return None
+
+
+def cut_at(name: str, long: str, separator: str, short: str) -> str | None:
+    """Return the expression that cuts an id off at a separator, and leaves an id without it as it is.
+
+    Args:
+        name: The expression of the id.
+        long: An id that holds the separator.
+        separator: The separator.
+        short: What is to remain.
+    """
+    # A hyphen or an underscore often stands in a name as well, so the last one counts.
+    if separator not in "-_" and long.partition(separator)[0] == short:
+        return f"{name}.partition({separator!r})[0]"
+    if separator in long and long.rsplit(separator, 1)[0] == short:
+        return f"{name}.rsplit({separator!r}, 1)[0]"
+    if long.partition(separator)[0] == short:
+        return f"{name}.partition({separator!r})[0]"
+    return None
+
+
+def _remove_number(rest: str, end: str) -> str | None:
+    """Return the expression that removes the number of a part and what stands around it; None if there is none."""
+    match = _NUMBER.search(rest)
+    if match is None:
+        return None
+    before = re.escape(rest[: match.start()]).replace(r"\ ", " ").replace(r"\-", "-")
+    after = re.escape(rest[match.end() :])
+    pattern = rf"{before}\d+{after}{end}"
+    return f"re.sub(r{pattern!r}, '', id)".replace("\\\\", "\\")
+
+
+def _find_path_match(origin: Origin) -> str:
+    """Return the option that compares whole paths of the items."""
+    item = _find_first_item(origin)
+    return "source" if item is None else name_path_match(item)
 
 
 def _find_first_item(origin: Origin) -> Retrieved | None:

@@ -111,6 +111,7 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
         "excluded": EXCLUDED,
         "unlocated": " with unknown source position, not matched against spans",
         "invalid_offsets": " whose offsets contradict their text or source; offsets ignored",
+        "without_match_value": " without a value for match=, not compared with judged IDs",
         "ambiguous_locations": (
             " with text that occurs more than once in the source; the occurrence with a judged span was used, else the "
             "first"

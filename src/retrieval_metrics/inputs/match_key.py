@@ -77,6 +77,17 @@ def get_file_path(item: Retrieved) -> str | None:
     return None
 
 
+def name_path_match(item: Retrieved) -> str:
+    """Return the `match=` that compares the whole path of an item."""
+    path = get_file_path(item)
+    if item.source == path:
+        return "source"
+    for key in FILE_NAME_KEYS:
+        if item.value(key) == path:
+            return METADATA_PREFIX + key
+    return "source"
+
+
 def last_part(path: str) -> str:
     """Return the last part of a path with either slash; a slash at its end does not count."""
     return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2]

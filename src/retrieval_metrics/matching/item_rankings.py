@@ -62,8 +62,13 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mappin
         ids = {query: list(dict.fromkeys(item_ids)) for query, item_ids in ids.items()}
     lengths = Lengths(qrels.queries, rankings, matching.count_tokens, calls)
     if not qrels.has_pieces and not (matching.by == "id" and _contain_judged_ids(qrels, rankings)):
-        return judge_by_id(qrels, ids, TIES_AS_GIVEN, lengths)  # items are listed in rank order
-    return _judge_pieces(qrels, rankings, matching, lengths)
+        judged = judge_by_id(qrels, ids, TIES_AS_GIVEN, lengths)  # items are listed in rank order
+    else:
+        judged = _judge_pieces(qrels, rankings, matching, lengths)
+    if needs_ids:
+        for item_ids in ids.values():
+            judged.without_match_value += sum(isinstance(item_id, MissingId) for item_id in item_ids)
+    return judged
 
 
 def _read_items(qrels: Qrels, run: RunMapping) -> ItemsByQuery:
@@ -100,6 +105,8 @@ def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]
     has_any_id = False
     for query, items in rankings.items():
         item_ids: list[Any] = [key(item) for item in items]
+        if matching.by != "id":  # a blank source or value of a function names nothing
+            item_ids = ["" if isinstance(item_id, str) and item_id.isspace() else item_id for item_id in item_ids]
         n_missing = sum(map(is_missing_id, item_ids))
         has_any_id = has_any_id or n_missing < len(item_ids)
         if n_missing:

@@ -9,7 +9,8 @@ import numpy as np
 
 from retrieval_metrics.inputs.documents import DOCUMENTS_REQUIREMENT, documents_as_items
 from retrieval_metrics.inputs.items import Quote, Retrieved, Span
-from retrieval_metrics.inputs.match_key import FILE_NAME, METADATA_PREFIX, get_file_path, get_match_key
+from retrieval_metrics.inputs.match_key import FILE_NAME, get_file_path, get_match_key, name_path_match
+from retrieval_metrics.matching.near_ids import NearIdIndex, find_near_kind
 from retrieval_metrics.matching.text_normalisation import normalise
 
 if TYPE_CHECKING:
@@ -94,13 +95,30 @@ def _require_known(judged: Iterable[str], known: set[Any], kind: str) -> None:
     raise ValueError(f"{len(missing)} judged {kind} are not among the documents: {_format_missing(missing, known)}")
 
 
-def _format_missing(missing: Sequence[str], known: set[Any]) -> str:
+def find_nearest_name(name: Any, known: Iterable[Any]) -> str | None:
+    """Return the known name that is another spelling of a name, or else looks most like it; None if none does.
+
+    Example:
+        >>> find_nearest_name("db", ["backup.md", "db.md"]), find_nearest_name("lapptop.md", ["db.md", "laptop.md"])
+        ('db.md', 'laptop.md')
+    """
     from difflib import get_close_matches  # here because only a name that is not found needs it
 
+    if not isinstance(name, str) or not name.strip():
+        return None
+    names = sorted(other for other in known if isinstance(other, str) and other.strip())
+    for candidate in NearIdIndex(names).find(name):
+        if find_near_kind(name, candidate) is not None:
+            return candidate
+    close = get_close_matches(name, names, n=1)
+    return close[0] if close else None
+
+
+def _format_missing(missing: Sequence[str], known: set[Any]) -> str:
     shown = []
     for name in missing[:MAX_SHOWN_NAMES]:
-        close = get_close_matches(name, [other for other in known if isinstance(other, str)], n=1)
-        shown.append(f"{name!r} (did you mean {close[0]!r}?)" if close else repr(name))
+        nearest = find_nearest_name(name, known)
+        shown.append(repr(name) if nearest is None else f"{name!r} (did you mean {nearest!r}?)")
     if len(missing) > MAX_SHOWN_NAMES:
         shown.append(f"{len(missing) - MAX_SHOWN_NAMES} more")
     return ", ".join(shown)
@@ -117,15 +135,8 @@ def _require_unique_names(judged: Mapping[str, None], names: Sequence[Any], item
         if first_path != path:
             raise ValueError(
                 f"two documents are named {name!r}: {first_path!r} and {path!r}; judge whole paths, with "
-                f"match={_name_path_match(item)!r}"
+                f"match={name_path_match(item)!r}"
             )
-
-
-def _name_path_match(item: Retrieved) -> str:
-    """Return the `match=` that compares whole paths of an item."""
-    if item.source == get_file_path(item):
-        return "source"
-    return f"{METADATA_PREFIX}file_path"
 
 
 def _require_quotes(quotes: Iterable[str], items: Sequence[Retrieved]) -> None:

@@ -61,6 +61,7 @@ class JudgedRun:
         invalid_offsets: How many retrieved items have offsets that do not fit their text or their source, if spans are
             judged.
         ambiguous_locations: How many items were located at one of several positions that hold their text.
+        without_match_value: How many retrieved items have no value, or an empty one, that ids could be compared with.
         unanswered: Shape (queries,), which queries the retriever failed for or the run does not hold; None if each was
             answered, even if with an empty ranking.
         near_misses: The relevant documents that were retrieved under nearly their ids; None if none were looked for.
@@ -81,6 +82,7 @@ class JudgedRun:
     line_ending_spans: Sequence[Span] = ()
     invalid_offsets: int = 0
     ambiguous_locations: int = 0
+    without_match_value: int = 0
     unanswered: BoolArray | None = None
     near_misses: NearMisses | None = None
     n_excluded: IntArray | None = None

@@ -31,6 +31,7 @@ NearIdKind: TypeAlias = Literal[
     "path",
     "part",
     "numbered_part",
+    "file_extension",
     "same_text",
 ]
 
@@ -54,12 +55,16 @@ _SCIENTIFIC_LINE = lazy_pattern(r"(?mi)^\d(?:\.\d+)?e\+?\d{1,2}$")
 # What a database or a framework writes before an id, such as `doc_` or `wiki:`.
 _PREFIX = lazy_pattern(r"[^\W\d_]+(?:[-_.:][^\W\d_]+)*[-_.:]")
 
-# What follows the id of a document in that of a part: `d7#3`, `d7::intro`, `d7/3`, `d7:3`.
-_PART = lazy_pattern(r"#.|::.|[/:@|~](?:chunk|part|page|passage|node|section)?[-_ ]?\d+$")
-# `d7_3`, `d7-chunk-3`, `d7.3` or `d7.md`: also the form of many ids of whole documents.
-_NUMBERED_PART = lazy_pattern(
-    r"[-_.](?:chunk|part|page|passage|node|section|p|c|s)?[-_ ]?\d+$|\.(?:md|txt|pdf|html?|json|csv|docx?|rst|xml)$"
+# What follows the id of a document in that of a part: `d7#3`, `d7::intro`, `d7/3`, `d7:3`, `d7-chunk-3`, `d7 (part 3)`.
+_PART_WORDS = "chunk|part|page|passage|node|section"
+_PART = lazy_pattern(
+    rf"#.|::.|[/:@|~](?:{_PART_WORDS})?[-_ ]?\d+$|[-_.](?:{_PART_WORDS})[-_ ]?\d+$| ?\((?:{_PART_WORDS}) ?\d+\)$"
 )
+# `d7_3` or `d7.3`: also the form of many ids of whole documents, but not behind a file extension, as in `d7.md_3`.
+_NUMBERED_PART = lazy_pattern(r"[-_.][pcs]?[-_ ]?\d+$")
+_EXTENSIONS = "md|txt|pdf|html?|json|csv|docx?|rst|xml"
+_EXTENSION = lazy_pattern(rf"\.(?:{_EXTENSIONS})$")
+_EXTENSION_LINE = lazy_pattern(rf"(?mi)\.({_EXTENSIONS})$")
 
 _NO_WORD_CHARACTER = lazy_pattern(r"[^\w\n]|_")
 # Typographic marks, and what is typed in their place.
@@ -73,7 +78,9 @@ MAX_SUFFIXES = 8
 
 # Separators of a path or a part.
 _SEPARATORS = "-_:/|.@#~"
-_SEPARATOR = lazy_pattern(f"[{re.escape(_SEPARATORS)}]")
+# A parenthesis begins a part as well, as in `d7 (part 3)`.
+_PART_BEGINNINGS = _SEPARATORS + "("
+_SEPARATOR = lazy_pattern(f"[{re.escape(_PART_BEGINNINGS)}]")
 # How many of the separators of an id, from its end, may begin what the other side lacks.
 _MAX_SEPARATORS = 8
 
@@ -199,6 +206,8 @@ def find_near_kind(first: str, second: str) -> NearIdKind | None:
         ('path', 'leading_zeros', None)
         >>> find_near_kind("d7#3", "d7"), find_near_kind("d7", "d7_3"), find_near_kind("d7#1", "d7#2")
         ('part', 'numbered_part', None)
+        >>> find_near_kind("d7", "d7.md"), find_near_kind("d7.md", "d7.txt"), find_near_kind("d7.md", "d7.md_3")
+        ('file_extension', 'file_extension', 'part')
         >>> find_near_kind("d 7", "d_7"), find_near_kind("7", "doc_7"), find_near_kind("1-2", "2")
         ('underscores', 'prefix', None)
     """
@@ -215,7 +224,18 @@ def find_near_kind(first: str, second: str) -> NearIdKind | None:
     if long.endswith(f"/{short}"):
         return "path"
     if long.startswith(short):
-        return _find_kind_of_rest(long[len(short) :])
+        kind_of_rest = _find_kind_of_rest(long[len(short) :])
+        if kind_of_rest == "numbered_part" and remove_extension(short) is not None:
+            return "part"
+        return kind_of_rest
+    short_stem = remove_extension(short)
+    long_stem = remove_extension(long)
+    if short_stem and long_stem:
+        if short_stem == long_stem:
+            return "file_extension"
+        has_same_extension = short[len(short_stem) :] == long[len(long_stem) :]
+        if has_same_extension and long_stem.startswith(short_stem):
+            return _find_kind_of_rest(long_stem[len(short_stem) :])
     if long.endswith(short) and _PREFIX.fullmatch(long[: -len(short)]):
         return "prefix"
     _, separator, rest = long.rpartition(f"/{short}")
@@ -226,11 +246,19 @@ def find_near_kind(first: str, second: str) -> NearIdKind | None:
 
 def _find_kind_of_rest(rest: str) -> NearIdKind | None:
     """Return whether what follows the id of a document makes it that of a part."""
+    if _EXTENSION.match(rest):
+        return "file_extension"
     if _PART.match(rest):
         return "part"
     if _NUMBERED_PART.match(rest):
         return "numbered_part"
     return None
+
+
+def remove_extension(document_id: str) -> str | None:
+    """Return what precedes the file extension of an id, such as `d7` in `d7.md`; None if it has none."""
+    match = _EXTENSION.search(document_id)
+    return None if match is None else document_id[: match.start()]
 
 
 def remove_prefix(document_id: str) -> str | None:
@@ -250,7 +278,7 @@ def list_wholes(document_id: str) -> list[str]:
     """
     wholes = []
     for separator in list(_SEPARATOR.finditer(document_id))[-_MAX_SEPARATORS:]:
-        wholes.append(document_id[: separator.start()])
+        wholes.append(document_id[: separator.start()].rstrip())
         if separator[0] == "/":
             wholes.append(document_id[separator.end() :])
     return [whole for whole in wholes if whole]
@@ -310,6 +338,8 @@ def may_hold_near_ids(ids: Collection[str]) -> bool:
     digits = lines.translate(_DIGIT_CLASSES)
     # A zero that begins a number can be left out before another digit; after a point, with the point. Schemes of URLs
     # differ in letters, and a number may be written with an exponent.
+    if b"." in lines and len({extension.lower() for extension in _EXTENSION_LINE.findall(text)}) > 1:
+        return True
     if b".0" in lines or b"://" in lines or (b"9a" in classes and _SCIENTIFIC_LINE.search(text)):
         return True
     if b"+0" in digits and (b"+00" in digits or b"+09" in digits):
@@ -383,9 +413,16 @@ class NearIdIndex:
             position = lines.find(start + reduced)
             while position >= 0:
                 follower = lines[position + 1 + length]
-                if follower == "\n" or follower in _SEPARATORS:
+                if follower == "\n" or follower in _PART_BEGINNINGS:
                     yield self._id_at(position)
                 position = lines.find(start + reduced, position + 1)
+        stem = remove_extension(reduced)
+        if stem:
+            yield from self._find_stem(stem)
+            for whole in list_wholes(stem):
+                position = lines.find(f"\n{whole}{reduced[len(stem) :]}\n")
+                if position >= 0:
+                    yield self._id_at(position)
         for whole in list_wholes(reduced):
             position = lines.find(f"\n{whole}\n")
             if position >= 0:
@@ -393,6 +430,17 @@ class NearIdIndex:
         for candidate in self._find_by_letters(judged_id):
             if candidate != judged_id:
                 yield candidate
+
+    def _find_stem(self, stem: str) -> Iterator[str]:
+        """Yield the ids that begin with the stem of a file name, such as `d7.txt` and `d7-1.md` for `d7`."""
+        lines = self._lines
+        position = lines.find(f"\n{stem}")
+        n_found = 0
+        while position >= 0 and n_found < MAX_SUFFIXES:
+            if lines[position + 1 + len(stem)] in _PART_BEGINNINGS:
+                yield self._id_at(position)
+                n_found += 1
+            position = lines.find(f"\n{stem}", position + 1)
 
     def _find_by_letters(self, judged_id: str) -> Iterator[str]:
         """Yield the ids whose letters and digits are those of another id, or end with them, as behind a prefix."""

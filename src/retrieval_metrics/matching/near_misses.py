@@ -23,6 +23,7 @@ from retrieval_metrics.matching.near_ids import (
     find_near_kind,
     list_wholes,
     may_hold_near_ids,
+    remove_extension,
     remove_prefix,
     unify_loosely,
     unify_spelling,
@@ -63,6 +64,7 @@ MIN_SHARE_BY_KIND: Mapping[NearIdKind, float] = {
     "path": 0.05,
     "part": 0.05,
     "numbered_part": 0.1,
+    "file_extension": 0.05,
 }
 # In these, no two documents of a collection differ, whatever else is judged or retrieved.
 UNAMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset(
@@ -109,6 +111,14 @@ class NearMisses:
     def count_by_kind(self) -> Counter[NearIdKind]:
         """Return how many near misses there are of each kind, the most frequent first."""
         return Counter(dict(Counter(near_miss.kind for near_miss in self.entries).most_common()))
+
+    def find_example(self) -> NearMiss | None:
+        """Return the first near miss of the most frequent kind; None if there is none."""
+        most_frequent = next(iter(self.count_by_kind()), None)
+        for near_miss in self.entries:
+            if near_miss.kind == most_frequent:
+                return near_miss
+        return None
 
 
 NO_NEAR_MISSES = NearMisses()
@@ -375,10 +385,17 @@ def _without_distinct_documents(candidates: Sequence[NearMiss], search: _Search,
             continue
         if len(near_misses) < MIN_SHARE_BY_KIND.get(kind, 0) * n_missing:
             continue
-        if kind in {"numbered_part", "prefix"} and len(near_misses) < MIN_NUMBERED_PARTS:
+        is_ambiguous = kind in {"numbered_part", "prefix"} and not _is_first_part(near_misses[0])
+        if is_ambiguous and len(near_misses) < MIN_NUMBERED_PARTS:
             continue
         accepted += near_misses
     return sorted(accepted, key=lambda near_miss: near_miss.position)
+
+
+def _is_first_part(near_miss: NearMiss) -> bool:
+    """Return whether a file was retrieved as its first part, such as `d7-1.md`; `covid-19.md` is another file."""
+    stem = remove_extension(near_miss.retrieved_id)
+    return stem is not None and stem.endswith(("-0", "-1", "_0", "_1", ".0", ".1"))
 
 
 def _count_distinct_pairs(ids: Iterable[str]) -> Counter[NearIdKind]:
@@ -401,8 +418,16 @@ def _count_distinct_pairs(ids: Iterable[str]) -> Counter[NearIdKind]:
                 n_pairs[loose_kind] += 1
         if remove_prefix(spelling) in first_by_spelling:
             n_pairs["prefix"] += 1
+    stems: set[str] = set()
     for spelling in first_by_spelling:
-        for whole in list_wholes(spelling):
+        wholes = list_wholes(spelling)
+        stem = remove_extension(spelling)
+        if stem:
+            extension = spelling[len(stem) :]
+            wholes += [whole + extension for whole in list_wholes(stem)]
+            n_pairs["file_extension"] += stem in stems
+            stems.add(stem)
+        for whole in dict.fromkeys(wholes):
             if whole in first_by_spelling:
                 kind = find_near_kind(whole, spelling)
                 if kind is not None:
