@@ -38,6 +38,7 @@ class GatheredRows:
         unjudged: The queries that are not among the judgments that were passed.
         max_grade: The largest grade of the judgments that were passed; None if the rows hold the judgments.
         match: How judgments and retrieved documents are matched.
+        without_references: The queries whose rows hold no judgments, where these are not passed.
     """
 
     questions: rm.EvaluationSet
@@ -45,6 +46,7 @@ class GatheredRows:
     unjudged: Sequence[str | None]
     max_grade: float | None
     match: str | rm.Matching
+    without_references: Sequence[Any] = ()
 
     @property
     def qrels(self) -> rm.Qrels:
@@ -82,6 +84,28 @@ class GatheredRows:
         run = {**self.run, **{query: [] for query in errors}}
         return replace(self, run=rm.RetrievedRun(run, {**self.run.errors, **errors}))
 
+    def with_unknown_judgments(self, queries: Collection[Any]) -> GatheredRows:
+        """Return the rows with something relevant to these queries that nothing retrieved is, so that they score 0."""
+        if not queries:
+            return self
+        known_qrels = self.qrels
+        # The grade is the largest one, so that the queries also count for a metric with a threshold such as `rel=2`.
+        grade = max(1.0, known_qrels.largest_grade)
+        judgments: dict[Any, Any] = {_make_unknown_document(known_qrels): grade}
+        qrels: dict[Any, Any] = dict(self.questions.qrels)
+        for query in queries:
+            qrels[query] = judgments
+        return replace(self, questions=rm.EvaluationSet(self.questions.queries, qrels, self.questions.provenance))
+
+
+def _make_unknown_document(qrels: rm.Qrels) -> Any:
+    """Return a document of the kind that is judged, but none of those judged."""
+    if qrels.has_pieces:
+        return rm.Text("(the relevant text of a dropped row, which is unknown)")
+    if qrels.document_kind is int:
+        return min(0, *qrels.documents) - 1
+    return "(unknown, the row was dropped)"
+
 
 def _without_judgments_error(error: Exception, query: Any) -> RowWithoutJudgmentsError:
     return RowWithoutJudgmentsError(str(row_error(error, query, f"row {query!r}")))
@@ -103,6 +127,7 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
     qrels: dict[Any, Any] = {}
     rankings: dict[Any, Any] = {}
     unjudged: list[str | None] = []
+    without_references: list[Any] = []
     parsed_rows: list[Row] = []
     names_by_kind: dict[By, list[Any]] = {"ids": [], "texts": []}
     for name, row in zip(names, rows, strict=True):
@@ -117,7 +142,11 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
                 raise _without_judgments_error(judgment_error, name) from judgment_error
             errors[name] = error
         else:
-            names_by_kind[judged.kind].append(name)
+            # A row without judgments has no value, whatever is compared.
+            if judged.judgments is not None:
+                names_by_kind[judged.kind].append(name)
+            elif references is None:
+                without_references.append(name)
         parsed_rows.append(parsed_row)
         if judged.judgments is None and references is not None:
             unjudged.append(parsed_row.user_input)
@@ -131,6 +160,7 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
         unjudged=unjudged,
         max_grade=max_grade,
         match=match,
+        without_references=without_references,
     )
 
 

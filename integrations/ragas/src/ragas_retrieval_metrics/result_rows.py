@@ -26,12 +26,14 @@ class ScoredRow(NamedTuple):
         scores: The values of metrics of retrieval by column; None where a metric failed.
         other_scores: The values of other metrics by column.
         fields: All fields of the row.
+        is_unknown: Whether nothing of the row is known but that it was dropped, not even its query.
     """
 
     row: Row
     scores: Mapping[str, float | None]
     other_scores: Mapping[str, float | None] = MappingProxyType({})
     fields: Mapping[str, Any] = MappingProxyType({})
+    is_unknown: bool = False
 
     @property
     def has_failed(self) -> bool:
