@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -148,6 +149,24 @@ def test_auto_takes_ids_where_both_sides_have_them_and_texts_otherwise() -> None
     assert result["mrr"] == [0.5, 1.0]
     with pytest.warns(rm.RetrievalWarning, match="1 of 2 rows are compared by texts, such as 'texts'"):
         assert evaluate_dataset(dataset, "mrr").per_query["mrr"] == {"ids": 0.5, "texts": 1.0}
+
+
+def test_a_row_without_references_is_not_taken_for_one_compared_by_texts() -> None:
+    rows: list[dict[str, Any]] = []
+    for query in "abc":
+        ids = {"retrieved_context_ids": ["d1"], "reference_context_ids": ["d1"]}
+        rows.append({"user_input": query, "retrieved_contexts": [OTHER], **ids})
+    rows[1]["reference_context_ids"] = None
+    with pytest.warns(rm.RetrievalWarning) as warned:
+        evaluation = evaluate_dataset(rows, "mrr")
+    messages = [str(warning.message) for warning in warned]
+    assert not any("compared by texts" in message for message in messages)
+    assert any("1 of 3 rows have neither reference_context_ids nor" in message for message in messages)
+    assert (evaluation.n["mrr"], evaluation.counts["no_relevant"]) == (2, 1)
+    rows[1]["reference_context_ids"] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", rm.RetrievalWarning)
+        assert evaluate_dataset(rows, "mrr").counts["no_relevant"] == 1
 
 
 def test_a_failed_row_of_texts_is_judged_by_its_texts() -> None:
