@@ -127,6 +127,30 @@ def test_budgets_and_coverage_are_those_of_the_core(name: str) -> None:
     assert 0 < expected <= 1
 
 
+@pytest.mark.parametrize("by", ["auto", "ids"])
+def test_rows_compared_by_ids_are_cut_at_a_budget_by_their_texts(by: Any) -> None:
+    rows: list[dict[str, Any]] = []
+    for number in range(3):
+        ids = {"retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
+        rows.append({"user_input": f"q{number}", "retrieved_contexts": ["x" * 90 * number + ".", OTHER], **ids})
+    budget = rm.Budget(len(OTHER) + 100, "chars")
+    run = {}
+    for row in rows:
+        ids_and_texts = zip(row["retrieved_context_ids"], row["retrieved_contexts"], strict=True)
+        run[row["user_input"]] = [rm.Retrieved(*pair) for pair in ids_and_texts]
+    name = f"recall@{budget}"
+    expected = rm.evaluate({f"q{number}": ["d1"] for number in range(3)}, run, name)
+    assert expected.means[name] == pytest.approx(2 / 3)
+    assert evaluate_dataset(rows, name, by=by).per_query == expected.per_query
+    metric = Recall(budget, by=by)
+    assert [metric.score(**row).value for row in rows] == [1.0, 1.0, 0.0]
+    result: Any = evaluate(EvaluationDataset.from_list(rows), [metric], show_progress=False)
+    assert to_evaluation(result).per_query == expected.per_query
+    rows[0]["retrieved_contexts"] = None
+    with pytest.warns(rm.RetrievalWarning, match="no text at rank 1, and .* counts the characters"):
+        assert evaluate_dataset(rows, name, by=by).per_query[name]["q0"] == 0.0
+
+
 def test_texts_that_a_csv_file_made_text_of_are_read_back() -> None:
     retrieved = str([OTHER, 'It\'s the "other"'])
     reference = str([OTHER])

@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import retrieval_metrics as rm
-from ragas_retrieval_metrics.judged_rows import JudgedRow, read_judged_row
+from ragas_retrieval_metrics.judged_rows import (
+    JudgedRow,
+    aligned_texts,
+    ids_as_items,
+    read_judged_row,
+    require_counted_texts,
+)
 from retrieval_metrics.integration_api import Scorer, row_error
 
 if TYPE_CHECKING:
@@ -186,6 +192,7 @@ def score_gathered(
     gathered: GatheredRows, metrics: Sequence[rm.Metric], score: Callable[[rm.Qrels, rm.RetrievedRun], T]
 ) -> T:
     """Return the result of a pass of the core over all rows; rows that it refuses have failed."""
+    gathered = gathered.with_failed(_find_uncounted(gathered.run, metrics))
     _require_scored_row(gathered.run)
     try:
         return score(gathered.qrels, gathered.run)
@@ -198,6 +205,20 @@ def score_gathered(
     failed = gathered.with_failed(refusals)
     _require_scored_row(failed.run)
     return score(failed.qrels, failed.run)
+
+
+def _find_uncounted(run: rm.RetrievedRun, metrics: Sequence[rm.Metric]) -> dict[Any, Exception]:
+    """Return the errors of the rows that hold ids without texts, if a metric has a budget of characters."""
+    budgets = [metric.k for metric in metrics if isinstance(metric.k, rm.Budget)]
+    errors: dict[Any, Exception] = {}
+    if not budgets:
+        return errors
+    for query, ranking in run.items():
+        try:
+            require_counted_texts(ranking, query, budgets[0])
+        except ValueError as error:
+            errors[query] = error
+    return errors
 
 
 def unique_row_names(rows: Iterable[Row], references: References | None = None) -> list[Any]:
@@ -237,34 +258,13 @@ def _with_texts(rankings: dict[Any, Any], rows: Sequence[Row]) -> dict[Any, Any]
     for ids, row in zip(rankings.values(), rows, strict=True):
         if not isinstance(ids, (list, tuple)):
             return rankings
-        if ids and (_aligned_texts(ids, row) or isinstance(ids[0], rm.Retrieved)):
+        if ids and (aligned_texts(ids, row) or isinstance(ids[0], rm.Retrieved)):
             has_texts = True
     if not has_texts:
         return rankings
     items = {}
     for (query, ids), row in zip(rankings.items(), rows, strict=True):
-        items[query] = _ids_as_items(ids, _aligned_texts(ids, row))
-    return items
-
-
-def _aligned_texts(ids: Sequence[Any], row: Row) -> Sequence[Any] | None:
-    """Return the texts of a row if it has one for each id."""
-    texts = row.retrieved_contexts
-    if isinstance(texts, (list, tuple)) and len(texts) == len(ids):
-        return texts
-    return None
-
-
-def _ids_as_items(ids: Sequence[Any], texts: Sequence[Any] | None) -> list[rm.Retrieved]:
-    items = []
-    for index, document_id in enumerate(ids):
-        if isinstance(document_id, rm.Retrieved):
-            items.append(document_id)
-            continue
-        text = None if texts is None else texts[index]
-        if not isinstance(text, str) or not text:
-            text = None
-        items.append(rm.Retrieved(document_id, text))
+        items[query] = ids_as_items(ids, aligned_texts(ids, row))
     return items
 
 
