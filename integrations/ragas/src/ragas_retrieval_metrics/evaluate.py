@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.gathered_rows import gather_rows, score_gathered
+from ragas_retrieval_metrics.id_advice import advising_on_rows
 from ragas_retrieval_metrics.metric import RetrievalMetric, rules_for
 from ragas_retrieval_metrics.references import References
 from ragas_retrieval_metrics.result_rows import read_rows
@@ -97,7 +98,8 @@ def evaluate_dataset(
             clusters=clusters,
         )
 
-    return score_gathered(gathered, core_metrics, evaluate_rows)
+    with advising_on_rows(references):
+        return score_gathered(gathered, core_metrics, evaluate_rows)
 
 
 def _warn_about_rows_without_references(queries: Sequence[Any], n_rows: int) -> None:
