@@ -109,7 +109,8 @@ def _make_unknown_document(qrels: rm.Qrels) -> Any:
     if qrels.has_pieces:
         return rm.Text("(the relevant text of a dropped row, which is unknown)")
     if qrels.document_kind is int:
-        return min(0, *qrels.documents) - 1
+        whole_numbers = [document for document in qrels.documents if isinstance(document, int)]
+        return min([0, *whole_numbers]) - 1
     return "(unknown, the row was dropped)"
 
 
