@@ -52,6 +52,10 @@ def retriever(text: str) -> list[str]:
 
 WRONG: dict[str, tuple[Any, str]] = {
     "two evaluations": (lambda: anything.compare(RESULT, RESULT), 'write compare({"a": first, "b": second})'),
+    "a metric that the evaluations lack": (
+        lambda: anything.compare({"a": RESULT, "b": RESULT}, "recall@100chars"),
+        "for recall@100chars, evaluate each system with metrics=[...] that name it",
+    ),
     "a list of runs": (lambda: anything.compare(QRELS, [RUN, RUN]), 'write compare(qrels, {"a": run, "b": other_run})'),
     "no runs": (lambda: rm.compare(QRELS), 'write compare(qrels, {"a": run, "b": other_run})'),
     "one run": (lambda: rm.compare(QRELS, RUN), "Write compare(qrels, {'bm25': run, 'other name': another_run})"),

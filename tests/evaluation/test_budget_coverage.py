@@ -156,3 +156,24 @@ def test_a_saved_comparison_remembers_it(tmp_path: Path) -> None:
         loaded = rm.load(tmp_path / "saved.json")
         assert loaded.budgets == comparison.budgets
         assert loaded.summary == comparison.summary
+
+
+def test_the_advice_is_about_the_rankings_that_fall_short() -> None:
+    chunks = retrieve_first(9, size=100)["q0"]
+    # A third of the rankings hold 2 chunks, and one of these 1; the others hold more than the budget takes.
+    uneven = {f"q{number}": chunks[:2] for number in range(9)} | {"q9": chunks[:1]}
+    runs = {"big": retrieve_first(9, size=300), "small": retrieve_first(9, size=100) | uneven}
+    fill = rm.compare(QRELS, runs, "recall@300chars").budgets[0].systems["small"]
+    assert (fill.n_unfilled, fill.n, fill.mean_results, fill.results_to_fill) == (10, 30, 1.9, 3)
+    assert fill.unfilled_rate == pytest.approx(1.9 / 3)
+
+
+def test_the_advice_is_always_more_than_what_was_retrieved() -> None:
+    # Most rankings that fall short lack one chunk, but a few long ones raise the mean to what most of them need.
+    chunks = retrieve_first(9, size=100)["q0"]
+    crumbs = [rm.Retrieved(f"crumb {number}", None, "d", number, number + 1) for number in range(40)]
+    uneven = {f"q{number}": chunks[:1] for number in range(12)} | {"q12": crumbs}
+    runs = {"big": retrieve_first(9, size=300), "small": retrieve_first(9, size=100) | uneven}
+    fill = rm.compare(QRELS, runs, "recall@200chars").budgets[0].systems["small"]
+    assert fill.mean_results == pytest.approx(4)
+    assert fill.results_to_fill == 5

@@ -12,7 +12,7 @@ from retrieval_metrics.types import BudgetFill, BudgetUse
 GOLDEN = Path(__file__).parent / "golden" / "budget_wording.txt"
 
 FULL = BudgetFill(fill_rate=0.98, n_unfilled=0, n=30, mean_results=20.0, results_to_fill=20)
-SHORT = BudgetFill(fill_rate=0.15, n_unfilled=30, n=30, mean_results=3.0, results_to_fill=20)
+SHORT = BudgetFill(fill_rate=0.15, n_unfilled=30, n=30, mean_results=3.0, results_to_fill=20, unfilled_rate=0.15)
 TOO_LONG = BudgetFill(fill_rate=0.0, n_unfilled=0, n=30, mean_results=3.0, results_to_fill=1)
 
 

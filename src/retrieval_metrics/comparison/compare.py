@@ -350,7 +350,7 @@ def compare(
     evaluations = _find_evaluations(qrels)
     if evaluations is not None:
         if runs is not None:
-            raise TypeError("evaluations have their own runs; pass only compare({name: evaluation, ...})")
+            raise TypeError(_format_superfluous_runs(runs))
         scoring_options = {
             "rules": rules != "standard",
             "match": match != "id",
@@ -361,6 +361,8 @@ def compare(
         }
         refuse_fixed(name for name, is_changed in scoring_options.items() if is_changed)
         return compare_evaluations(evaluations, None if metrics is DEFAULT_METRICS else metrics, **options)
+    if runs is None:
+        _refuse_unconverted_results(qrels)
     questions: Any = resolve_judgments(cast("JudgmentsOrPath", qrels))
     runs_by_name = _require_named_runs(questions, runs)
     require_comparable(list(runs_by_name), options)
@@ -418,6 +420,31 @@ def _is_ranking(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return True
     return isinstance(value, Mapping) and isinstance(next(iter(value.values()), None), Real)
+
+
+def _format_superfluous_runs(runs: Any) -> str:
+    """Return what is wrong with a second argument beside evaluations: runs, or metrics that are named by position."""
+    if isinstance(runs, (str, Metric)):
+        runs = [runs]
+    if isinstance(runs, (list, tuple)) and all(isinstance(name, (str, Metric)) for name in runs):
+        names = ", ".join(map(str, runs))
+        return (
+            f"evaluations hold the metrics with which they were made; for {names}, evaluate each system with "
+            "metrics=[...] that name it, and pass only compare({name: evaluation, ...})"
+        )
+    return "evaluations have their own runs; pass only compare({name: evaluation, ...})"
+
+
+def _refuse_unconverted_results(results: Any) -> None:
+    """Raise if results of Ragas, which are not evaluations, are compared."""
+    if not isinstance(results, Mapping):
+        return
+    for name, result in results.items():
+        if type(result).__module__.partition(".")[0] == "ragas":
+            raise TypeError(
+                f"{name!r} is a {type(result).__name__} of Ragas, not an Evaluation; convert each result first: "
+                "compare({name: ragas_retrieval_metrics.to_evaluation(result), ...})"
+            )
 
 
 def _format_intended_call(qrels: Any) -> str:

@@ -37,8 +37,10 @@ class BudgetFill:
         fill_rate: The mean share of the budget that its results take; only whole results that fit are counted.
         n_unfilled: The number of queries whose ranking ends before it takes 90% of the budget.
         n: The number of queries.
-        mean_results: The mean number of results per query.
-        results_to_fill: How many results would fill the budget in nine of ten queries, at the mean length of each.
+        mean_results: The mean number of results per query, of the unfilled rankings alone if there are any.
+        results_to_fill: How many results would fill the budget in nine of ten of these queries, at the mean length of
+            each.
+        unfilled_rate: The mean share of the budget that the unfilled rankings take; 1 if there are none.
     """
 
     fill_rate: float
@@ -46,6 +48,7 @@ class BudgetFill:
     n: int
     mean_results: float
     results_to_fill: int
+    unfilled_rate: float = 1.0
 
     @property
     def is_full(self) -> bool:
@@ -200,12 +203,23 @@ def _summarize_fills(query_fills: BudgetFills, budget: Budget) -> BudgetFill:
     results_of_mean_length = np.ceil(n_fitting * budget.size / np.maximum(used_length, 1))
     results_to_fill = np.where(is_exhausted, results_of_mean_length, n_fitting + 1)
     is_unfilled = is_exhausted & (used_length < FULL_SHARE * budget.size)
+    share = used_length / budget.size
+    # Rankings that fill the budget say nothing of how many results the others need.
+    advised = is_unfilled if is_unfilled.any() else np.ones(len(rows), dtype=bool)
+    mean_results = float(np.mean(query_fills.n_retrieved[advised]))
+    needed_results = ceil(np.quantile(results_to_fill[advised], 1 - MAX_UNFILLED_SHARE, method="higher"))
+    unfilled_rate = 1.0
+    if is_unfilled.any():
+        unfilled_rate = float(np.mean(share[is_unfilled]))
+        # Unequal rankings may hold as many results on average as most of them need: one more is the least advice.
+        needed_results = max(needed_results, floor(mean_results + 0.5) + 1)
     return BudgetFill(
-        fill_rate=float(np.mean(used_length / budget.size)),
+        fill_rate=float(np.mean(share)),
         n_unfilled=int(np.count_nonzero(is_unfilled)),
         n=len(rows),
-        mean_results=float(np.mean(query_fills.n_retrieved)),
-        results_to_fill=ceil(np.quantile(results_to_fill, 1 - MAX_UNFILLED_SHARE, method="higher")),
+        mean_results=mean_results,
+        results_to_fill=needed_results,
+        unfilled_rate=unfilled_rate,
     )
 
 

@@ -31,7 +31,10 @@ def budget_use_sentences(use: BudgetUse) -> list[str]:
         needed = []
         for system in use.unfilled:
             fill = use.systems[system]
-            ends.append(f"the rankings of {system} end at {100 * fill.fill_rate:.0f}%")
+            rankings = "the rankings"
+            if fill.n_unfilled < fill.n:
+                rankings = f"{fill.n_unfilled} of {fill.n} rankings"
+            ends.append(f"{rankings} of {system} end at {100 * fill.unfilled_rate:.0f}%")
             needed.append(f"about {fill.results_to_fill} results from {system} instead of {fill.mean_results:.0f}")
         alternative = ""
         if use.common_budget is not None:

@@ -264,11 +264,11 @@ def test_queries_are_under_way_at_once() -> None:
     [
         (
             lambda: from_llama_index(DocumentRetriever(), QUESTIONS),
-            "the retriever must be one of llama-index, got DocumentRetriever",
+            "the retriever must be one of LlamaIndex, got an object of type DocumentRetriever; .*rm.retrieve",
         ),
         (
             lambda: from_langchain(NodeRetriever(), QUESTIONS),
-            "the retriever must be one of langchain, got NodeRetriever",
+            "the retriever must be one of LangChain, got an object of type NodeRetriever; .*rm.retrieve",
         ),
         (lambda: from_langchain(DocumentRetriever(), 7), "a dataset is a list of"),
     ],
@@ -292,3 +292,13 @@ def retrieve_chunks(query: str) -> list[Document]:
         Document(PAGE[start:end], metadata={"source": "page.txt", "start_index": start, "owner": "docs"})
         for start, end in CHUNKS[query]
     ]
+
+
+def test_a_function_in_place_of_a_retriever_is_told_what_to_pass() -> None:
+    def search(text: str) -> list[str]:
+        return [text]
+
+    retriever: Any = search
+    message = r"one of LangChain, got the function search; pass RunnableLambda\(function\) if .*rm\.retrieve\("
+    with pytest.raises(TypeError, match=message):
+        from_langchain(retriever, {"what?": ["d1"]})

@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -126,6 +127,30 @@ def test_budgets_and_coverage_are_those_of_the_core(name: str) -> None:
     assert 0 < expected <= 1
 
 
+@pytest.mark.parametrize("by", ["auto", "ids"])
+def test_rows_compared_by_ids_are_cut_at_a_budget_by_their_texts(by: Any) -> None:
+    rows: list[dict[str, Any]] = []
+    for number in range(3):
+        ids = {"retrieved_context_ids": ["x", "d1"], "reference_context_ids": ["d1"]}
+        rows.append({"user_input": f"q{number}", "retrieved_contexts": ["x" * 90 * number + ".", OTHER], **ids})
+    budget = rm.Budget(len(OTHER) + 100, "chars")
+    run = {}
+    for row in rows:
+        ids_and_texts = zip(row["retrieved_context_ids"], row["retrieved_contexts"], strict=True)
+        run[row["user_input"]] = [rm.Retrieved(*pair) for pair in ids_and_texts]
+    name = f"recall@{budget}"
+    expected = rm.evaluate({f"q{number}": ["d1"] for number in range(3)}, run, name)
+    assert expected.means[name] == pytest.approx(2 / 3)
+    assert evaluate_dataset(rows, name, by=by).per_query == expected.per_query
+    metric = Recall(budget, by=by)
+    assert [metric.score(**row).value for row in rows] == [1.0, 1.0, 0.0]
+    result: Any = evaluate(EvaluationDataset.from_list(rows), [metric], show_progress=False)
+    assert to_evaluation(result).per_query == expected.per_query
+    rows[0]["retrieved_contexts"] = None
+    with pytest.warns(rm.RetrievalWarning, match="no text at rank 1, and .* counts the characters"):
+        assert evaluate_dataset(rows, name, by=by).per_query[name]["q0"] == 0.0
+
+
 def test_texts_that_a_csv_file_made_text_of_are_read_back() -> None:
     retrieved = str([OTHER, 'It\'s the "other"'])
     reference = str([OTHER])
@@ -148,6 +173,24 @@ def test_auto_takes_ids_where_both_sides_have_them_and_texts_otherwise() -> None
     assert result["mrr"] == [0.5, 1.0]
     with pytest.warns(rm.RetrievalWarning, match="1 of 2 rows are compared by texts, such as 'texts'"):
         assert evaluate_dataset(dataset, "mrr").per_query["mrr"] == {"ids": 0.5, "texts": 1.0}
+
+
+def test_a_row_without_references_is_not_taken_for_one_compared_by_texts() -> None:
+    rows: list[dict[str, Any]] = []
+    for query in "abc":
+        ids = {"retrieved_context_ids": ["d1"], "reference_context_ids": ["d1"]}
+        rows.append({"user_input": query, "retrieved_contexts": [OTHER], **ids})
+    rows[1]["reference_context_ids"] = None
+    with pytest.warns(rm.RetrievalWarning) as warned:
+        evaluation = evaluate_dataset(rows, "mrr")
+    messages = [str(warning.message) for warning in warned]
+    assert not any("compared by texts" in message for message in messages)
+    assert any("1 of 3 rows have neither reference_context_ids nor" in message for message in messages)
+    assert (evaluation.n["mrr"], evaluation.counts["no_relevant"]) == (2, 1)
+    rows[1]["reference_context_ids"] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", rm.RetrievalWarning)
+        assert evaluate_dataset(rows, "mrr").counts["no_relevant"] == 1
 
 
 def test_a_failed_row_of_texts_is_judged_by_its_texts() -> None:

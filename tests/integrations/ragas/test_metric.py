@@ -244,9 +244,9 @@ def any_of(wrong: Any) -> Any:
         (lambda: NDCG(name="ndcg_at_10-by-vibes"), ValueError, "by must be one of"),
         (lambda: NDCG(rel=2), ValueError, "ndcg has no parameter 'rel'"),
         (
-            lambda: NDCG(rm.Budget(800, "chars")),
+            lambda: NDCG(rm.Budget(800, "chars")).score(["d1"], ["d1"]),
             ValueError,
-            r"ndcg@800chars needs the texts .* by='texts'",
+            r"no text at rank 1, and 800chars counts the characters of retrieved_contexts",
         ),
         (lambda: NDCG(rm.Budget(800, "tokens"), by="texts"), ValueError, "counts tokens, but rows of ragas have none"),
         (lambda: RetrievalMetric("coverage@3", by="auto"), ValueError, "needs the texts that were retrieved"),

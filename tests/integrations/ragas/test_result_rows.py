@@ -100,3 +100,9 @@ def test_messages_speak_of_rows_and_columns() -> None:
             MRR().score(retrieved_context_ids=wrong, reference_context_ids=["d1"], user_input="found")
         assert not any(word in str(caught.value) for word in ("the qrels", "the run", "query '"))
         assert "row 'found'" in str(caught.value)
+
+
+@pytest.mark.parametrize("spelling", ["ndcg@10", "ndcg_at_10", "nDCG@10"])
+def test_metrics_are_chosen_in_the_spelling_of_the_core_or_of_ragas(spelling: str) -> None:
+    rows = [{"user_input": "a", "ndcg_at_10": 0.5, "mrr": 1.0}]
+    assert dict(to_evaluation(rows, metrics=[spelling]).means) == {"ndcg@10": 0.5}

@@ -136,3 +136,10 @@ def test_a_value_that_its_metric_cannot_have_is_refused() -> None:
     rows = [{"user_input": "a?", "mrr": 7.0}, {"user_input": "b?", "mrr": 1.0}]
     with pytest.raises(ValueError, match=r"mrr of query 'a\?' is 7, which is not in \[0, 1\]"):
         to_evaluation(rows, 2)
+
+
+def test_comparing_results_of_ragas_names_the_conversion() -> None:
+    results: Any = {"v1": evaluate_with_ragas([RETRIEVED], [MRR()]), "v2": evaluate_with_ragas([RETRIEVED], [MRR()])}
+    with pytest.raises(TypeError, match=r"'v1' is an? EvaluationResult of Ragas.*to_evaluation\(result\)"):
+        rm.compare(results)
+    rm.compare({name: to_evaluation(result) for name, result in results.items()})

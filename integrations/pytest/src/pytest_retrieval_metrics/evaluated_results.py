@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
 
 from pytest_retrieval_metrics.baselines import with_metrics
 from retrieval_metrics import Evaluation, Metric
 from retrieval_metrics.integration_api import find_host
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 # The values of the arguments that say how a run is evaluated, if they are not passed.
@@ -68,22 +70,31 @@ def _select_metrics(evaluation: Evaluation, names: Sequence[str]) -> Evaluation:
     for name in names:
         metric = present.get(name)
         if metric is None:
-            metric = _parse_computable_metric(name, present)
+            metric = _parse_metric(name)
+        if metric is None:
+            _fail_without_metric(f"no metric {name!r}", present)
         selected.append(metric)
     completed = with_metrics(evaluation, selected)
     absent = [str(metric) for metric in selected if metric not in completed.metrics]
     if absent:
-        raise ValueError(
-            f"the result has no {absent[0]}, and no rankings to compute it from; it has {', '.join(present)}"
-        )
+        _fail_without_metric(f"no {absent[0]}, and no rankings to compute it from", present)
     scores = completed.scores
     columns: Any = {key: column for key, column in scores.columns.items() if key[1] in selected}
     metrics = tuple(dict.fromkeys(selected))
     return Evaluation(replace(scores, metrics=metrics, columns=columns), labels=evaluation.labels)
 
 
-def _parse_computable_metric(name: str, present: dict[str, Metric]) -> Metric:
+def _parse_metric(name: str) -> Metric | None:
+    """Return a metric that can be computed from rankings; None if no metric has this name."""
     try:
         return Metric.parse(name)
     except ValueError:
-        raise ValueError(f"the result has no metric {name!r}; it has {', '.join(present)}") from None
+        return None
+
+
+def _fail_without_metric(lack: str, present: Iterable[str]) -> NoReturn:
+    """Fail the test in one line: the frames between the check and this function say nothing more."""
+    pytest.fail(
+        f"the result has {lack}; it has {', '.join(present)}. Evaluate with it too, or leave it out of the check",
+        pytrace=False,
+    )

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import Key, QrelsMapping
 
 
+# The names of the hosts in messages.
+_HOST_LABELS = {"langchain": "LangChain", "llama-index": "LlamaIndex"}
+
+
 @dataclass(frozen=True)
 class _RetrievalTask:
     """The arguments of every function that asks a retriever."""
@@ -166,7 +170,18 @@ def _read_questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) 
 def _require_retriever_of(host_name: str, retriever: Any) -> None:
     host = find_host(retriever)
     if host is None or host.name != host_name or host.resolve_retriever(retriever) is None:
-        raise TypeError(f"the retriever must be one of {host_name}, got {type(retriever).__name__}")
+        remedy = "rm.evaluate(questions, rm.retrieve(retriever, questions)) evaluates any retriever or function"
+        if host_name == "langchain" and callable(retriever):
+            remedy = f"pass RunnableLambda(function) if it returns Documents; {remedy}"
+        raise TypeError(
+            f"the retriever must be one of {_HOST_LABELS[host_name]}, got {_describe_retriever(retriever)}; {remedy}"
+        )
+
+
+def _describe_retriever(retriever: Any) -> str:
+    name = getattr(retriever, "__name__", None)
+    type_name = type(retriever).__name__
+    return f"the {type_name} {name}" if isinstance(name, str) else f"an object of type {type_name}"
 
 
 def _build_dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key) -> RetrievedDataset:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.gathered_rows import gather_rows, score_gathered
+from ragas_retrieval_metrics.id_advice import advising_on_rows
 from ragas_retrieval_metrics.metric import RetrievalMetric, rules_for
 from ragas_retrieval_metrics.references import References
 from ragas_retrieval_metrics.result_rows import read_rows
 from ragas_retrieval_metrics.retrieved_dataset import RetrievedDataset
 from ragas_retrieval_metrics.rows import get_row_fields
+from retrieval_metrics.integration_api import warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +85,7 @@ def evaluate_dataset(
     gathered = gather_rows(rows, options.by, references)
     if gathered.unjudged and references is not None:
         references.warn_about_unjudged(gathered.unjudged)
+    _warn_about_rows_without_references(gathered.without_references, len(rows))
     core_metrics = list(dict.fromkeys(metric.metric for metric in ragas_metrics))
 
     def evaluate_rows(qrels: rm.Qrels, run: rm.RetrievedRun) -> rm.Evaluation:
@@ -95,7 +98,20 @@ def evaluate_dataset(
             clusters=clusters,
         )
 
-    return score_gathered(gathered, core_metrics, evaluate_rows)
+    with advising_on_rows(references):
+        return score_gathered(gathered, core_metrics, evaluate_rows)
+
+
+def _warn_about_rows_without_references(queries: Sequence[Any], n_rows: int) -> None:
+    """Warn about rows without a reference column: an empty list says that nothing is relevant, None says nothing."""
+    if not queries:
+        return
+    warn(
+        f"{len(queries)} of {n_rows} rows have neither reference_context_ids nor reference_contexts, such as "
+        f"{queries[0]!r}, so they have no value and are left out of the means; fill one of them, or write [] if "
+        "nothing is relevant",
+        host="ragas",
+    )
 
 
 def is_source_of_judgments(dataset: object) -> TypeGuard[RetrievedDataset]:

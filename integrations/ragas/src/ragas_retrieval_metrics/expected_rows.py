@@ -43,7 +43,9 @@ def complete_rows(rows: Sequence[ScoredRow], columns: Sequence[str], expected: E
     if len(positions) < len(rows):
         # The rows cannot be matched with those of the dataset, so the dropped ones are only counted.
         numbers = range(1, n_expected - len(rows) + 1)
-        dropped_rows = [ScoredRow(Row(user_input=f"dropped row {number}"), no_values) for number in numbers]
+        dropped_rows = []
+        for number in numbers:
+            dropped_rows.append(ScoredRow(Row(user_input=f"dropped row {number}"), no_values, is_unknown=True))
         return [*rows, *dropped_rows]
     row_at_position = {position: rows[index] for index, position in positions.items()}
     expected_rows = [get_row_fields(fields) for fields in expected_fields]
@@ -57,7 +59,9 @@ def complete_rows(rows: Sequence[ScoredRow], columns: Sequence[str], expected: E
 
 
 def row_fields(row: object) -> Mapping[str, Any]:
-    """Return the fields of a row of a dataset; none if it is neither a mapping nor a pydantic model."""
+    """Return the fields of a row of a dataset; a text is its query, and anything else has none."""
+    if isinstance(row, str):
+        return {"user_input": row}
     if isinstance(row, BaseModel):
         return dict(row)
     if isinstance(row, Mapping):

@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import retrieval_metrics as rm
-from ragas_retrieval_metrics.judged_rows import JudgedRow, read_judged_row
+from ragas_retrieval_metrics.judged_rows import (
+    JudgedRow,
+    aligned_texts,
+    ids_as_items,
+    read_judged_row,
+    require_counted_texts,
+)
 from retrieval_metrics.integration_api import Scorer, row_error
 
 if TYPE_CHECKING:
@@ -38,6 +44,7 @@ class GatheredRows:
         unjudged: The queries that are not among the judgments that were passed.
         max_grade: The largest grade of the judgments that were passed; None if the rows hold the judgments.
         match: How judgments and retrieved documents are matched.
+        without_references: The queries whose rows hold no judgments, where these are not passed.
     """
 
     questions: rm.EvaluationSet
@@ -45,6 +52,7 @@ class GatheredRows:
     unjudged: Sequence[str | None]
     max_grade: float | None
     match: str | rm.Matching
+    without_references: Sequence[Any] = ()
 
     @property
     def qrels(self) -> rm.Qrels:
@@ -82,6 +90,29 @@ class GatheredRows:
         run = {**self.run, **{query: [] for query in errors}}
         return replace(self, run=rm.RetrievedRun(run, {**self.run.errors, **errors}))
 
+    def with_unknown_judgments(self, queries: Collection[Any]) -> GatheredRows:
+        """Return the rows with something relevant to these queries that nothing retrieved is, so that they score 0."""
+        if not queries:
+            return self
+        known_qrels = self.qrels
+        # The grade is the largest one, so that the queries also count for a metric with a threshold such as `rel=2`.
+        grade = max(1.0, known_qrels.largest_grade)
+        judgments: dict[Any, Any] = {_make_unknown_document(known_qrels): grade}
+        qrels: dict[Any, Any] = dict(self.questions.qrels)
+        for query in queries:
+            qrels[query] = judgments
+        return replace(self, questions=rm.EvaluationSet(self.questions.queries, qrels, self.questions.provenance))
+
+
+def _make_unknown_document(qrels: rm.Qrels) -> Any:
+    """Return a document of the kind that is judged, but none of those judged."""
+    if qrels.has_pieces:
+        return rm.Text("(the relevant text of a dropped row, which is unknown)")
+    if qrels.document_kind is int:
+        whole_numbers = [document for document in qrels.documents if isinstance(document, int)]
+        return min([0, *whole_numbers]) - 1
+    return "(unknown, the row was dropped)"
+
 
 def _without_judgments_error(error: Exception, query: Any) -> RowWithoutJudgmentsError:
     return RowWithoutJudgmentsError(str(row_error(error, query, f"row {query!r}")))
@@ -103,6 +134,7 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
     qrels: dict[Any, Any] = {}
     rankings: dict[Any, Any] = {}
     unjudged: list[str | None] = []
+    without_references: list[Any] = []
     parsed_rows: list[Row] = []
     names_by_kind: dict[By, list[Any]] = {"ids": [], "texts": []}
     for name, row in zip(names, rows, strict=True):
@@ -117,7 +149,11 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
                 raise _without_judgments_error(judgment_error, name) from judgment_error
             errors[name] = error
         else:
-            names_by_kind[judged.kind].append(name)
+            # A row without judgments has no value, whatever is compared.
+            if judged.judgments is not None:
+                names_by_kind[judged.kind].append(name)
+            elif references is None:
+                without_references.append(name)
         parsed_rows.append(parsed_row)
         if judged.judgments is None and references is not None:
             unjudged.append(parsed_row.user_input)
@@ -131,6 +167,7 @@ def gather_rows(rows: Sequence[Row], by: By, references: References | None) -> G
         unjudged=unjudged,
         max_grade=max_grade,
         match=match,
+        without_references=without_references,
     )
 
 
@@ -156,6 +193,7 @@ def score_gathered(
     gathered: GatheredRows, metrics: Sequence[rm.Metric], score: Callable[[rm.Qrels, rm.RetrievedRun], T]
 ) -> T:
     """Return the result of a pass of the core over all rows; rows that it refuses have failed."""
+    gathered = gathered.with_failed(_find_uncounted(gathered.run, metrics))
     _require_scored_row(gathered.run)
     try:
         return score(gathered.qrels, gathered.run)
@@ -168,6 +206,20 @@ def score_gathered(
     failed = gathered.with_failed(refusals)
     _require_scored_row(failed.run)
     return score(failed.qrels, failed.run)
+
+
+def _find_uncounted(run: rm.RetrievedRun, metrics: Sequence[rm.Metric]) -> dict[Any, Exception]:
+    """Return the errors of the rows that hold ids without texts, if a metric has a budget of characters."""
+    budgets = [metric.k for metric in metrics if isinstance(metric.k, rm.Budget)]
+    errors: dict[Any, Exception] = {}
+    if not budgets:
+        return errors
+    for query, ranking in run.items():
+        try:
+            require_counted_texts(ranking, query, budgets[0])
+        except ValueError as error:
+            errors[query] = error
+    return errors
 
 
 def unique_row_names(rows: Iterable[Row], references: References | None = None) -> list[Any]:
@@ -207,34 +259,13 @@ def _with_texts(rankings: dict[Any, Any], rows: Sequence[Row]) -> dict[Any, Any]
     for ids, row in zip(rankings.values(), rows, strict=True):
         if not isinstance(ids, (list, tuple)):
             return rankings
-        if ids and (_aligned_texts(ids, row) or isinstance(ids[0], rm.Retrieved)):
+        if ids and (aligned_texts(ids, row) or isinstance(ids[0], rm.Retrieved)):
             has_texts = True
     if not has_texts:
         return rankings
     items = {}
     for (query, ids), row in zip(rankings.items(), rows, strict=True):
-        items[query] = _ids_as_items(ids, _aligned_texts(ids, row))
-    return items
-
-
-def _aligned_texts(ids: Sequence[Any], row: Row) -> Sequence[Any] | None:
-    """Return the texts of a row if it has one for each id."""
-    texts = row.retrieved_contexts
-    if isinstance(texts, (list, tuple)) and len(texts) == len(ids):
-        return texts
-    return None
-
-
-def _ids_as_items(ids: Sequence[Any], texts: Sequence[Any] | None) -> list[rm.Retrieved]:
-    items = []
-    for index, document_id in enumerate(ids):
-        if isinstance(document_id, rm.Retrieved):
-            items.append(document_id)
-            continue
-        text = None if texts is None else texts[index]
-        if not isinstance(text, str) or not text:
-            text = None
-        items.append(rm.Retrieved(document_id, text))
+        items[query] = ids_as_items(ids, aligned_texts(ids, row))
     return items
 
 

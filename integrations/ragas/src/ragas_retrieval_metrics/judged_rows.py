@@ -105,3 +105,36 @@ def texts_as_items(texts: object) -> list[rm.Retrieved]:
         if not isinstance(text, str):
             raise TypeError(f"retrieved_contexts must hold texts, got {text!r} ({type(text).__name__}) at rank {rank}")
     return [rm.Retrieved(str(text), str(text)) for text in texts]
+
+
+def aligned_texts(ids: Sequence[Any], row: Row) -> Sequence[Any] | None:
+    """Return the texts of a row if it has one for each id."""
+    texts = row.retrieved_contexts
+    if isinstance(texts, (list, tuple)) and len(texts) == len(ids):
+        return texts
+    return None
+
+
+def ids_as_items(ids: Sequence[Any], texts: Sequence[Any] | None) -> list[rm.Retrieved]:
+    """Return retrieved ids as items with these texts; items that are one already stay as they are."""
+    items = []
+    for index, document_id in enumerate(ids):
+        if isinstance(document_id, rm.Retrieved):
+            items.append(document_id)
+            continue
+        text = None if texts is None else texts[index]
+        if not isinstance(text, str) or not text:
+            text = None
+        items.append(rm.Retrieved(document_id, text))
+    return items
+
+
+def require_counted_texts(ranking: Iterable[Any], query: object, budget: rm.Budget) -> None:
+    """Raise if an item of a ranking has no text or offsets, which a budget of characters counts."""
+    for rank, item in enumerate(ranking, start=1):
+        has_length = isinstance(item, rm.Retrieved) and (item.text is not None or item.start is not None)
+        if not has_length:
+            raise ValueError(
+                f"row {query!r} has no text at rank {rank}, and {budget} counts the characters of retrieved_contexts; "
+                "fill it with one text for each of retrieved_context_ids"
+            )

@@ -43,6 +43,7 @@ def recompute_scores(
     metrics = [name.metric for name in columns.values()]
     try:
         gathered = gather_rows([row.row for row in rows], compared_by.pop(), references)
+        gathered = gathered.with_unknown_judgments(_queries_without_judgments(gathered, rows))
         lost_queries = [query for query, row in zip(gathered.run, rows, strict=True) if row.is_lost]
         gathered = gathered.with_failed(_find_errors(gathered, lost_queries, metrics))
 
@@ -75,6 +76,16 @@ def _have_rankings_and_judgments(rows: Sequence[ScoredRow], references: Referenc
     if references is None:
         return has_rankings and has_judgments
     return has_rankings or bool(references.retrieved)
+
+
+def _queries_without_judgments(gathered: GatheredRows, rows: Sequence[ScoredRow]) -> list[Any]:
+    """Return the queries of lost rows of which nothing says whether something is relevant to them."""
+    queries = []
+    for query, row in zip(gathered.run, rows, strict=True):
+        is_judged = query not in gathered.without_references
+        if row.is_lost and (row.is_unknown or not is_judged):
+            queries.append(query)
+    return queries
 
 
 def _find_errors(

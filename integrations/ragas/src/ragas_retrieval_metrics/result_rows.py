@@ -26,12 +26,14 @@ class ScoredRow(NamedTuple):
         scores: The values of metrics of retrieval by column; None where a metric failed.
         other_scores: The values of other metrics by column.
         fields: All fields of the row.
+        is_unknown: Whether nothing of the row is known but that it was dropped, not even its query.
     """
 
     row: Row
     scores: Mapping[str, float | None]
     other_scores: Mapping[str, float | None] = MappingProxyType({})
     fields: Mapping[str, Any] = MappingProxyType({})
+    is_unknown: bool = False
 
     @property
     def has_failed(self) -> bool:
@@ -103,15 +105,26 @@ def read_experiment_rows(
     return scored_rows
 
 
+def _resolve_metric_columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    """Return the columns of metrics, which can also be named as in the core: `ndcg@10` is `ndcg_at_10`."""
+    present = _find_columns(rows)
+    columns = []
+    for name in names:
+        parsed_name = MetricName.parse(name)
+        columns.append(name if name in present else str(parsed_name))
+    return columns
+
+
 def _other_columns(
     rows: Sequence[Mapping[str, Any]], requested: Collection[str] | None, names: Sequence[str] | None
 ) -> list[str]:
     """Return the columns of other metrics: the requested ones, or all that are not named like a retrieval metric."""
     if requested is not None:
         return _require_columns(rows, requested)
+    named_columns = [] if names is None else _resolve_metric_columns(rows, names)
     columns = []
     for column in _find_columns(rows):
-        if not _is_metric(column) and column not in (names or ()):
+        if not _is_metric(column) and column not in named_columns:
             columns.append(column)
     return columns
 
@@ -121,9 +134,7 @@ def _metric_columns(
 ) -> list[str]:
     """Return the columns of metrics of retrieval: the named ones, or all that are named like one."""
     if names is not None:
-        for name in names:
-            MetricName.parse(name)
-        return _require_columns(rows, names)
+        return _require_columns(rows, _resolve_metric_columns(rows, names))
     all_columns = _find_columns(rows)
     columns = [column for column in all_columns if _is_metric(column) and column not in other_columns]
     if rows and not columns and not other_columns:
