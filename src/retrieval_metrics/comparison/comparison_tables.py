@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics._internal.redaction import describe_error
+from retrieval_metrics._internal.redaction import show_error
 from retrieval_metrics.comparison.comparison_wording import format_judged_shares, judged_coverage_note
 from retrieval_metrics.comparison.difference import difference_cells
 from retrieval_metrics.comparison.suffix_wording import format_graded_documents
@@ -186,7 +186,7 @@ def retrieval_tables(comparison: ComparisonRecord) -> list[Table]:
             query, error = next(iter(errors.items()))
             notes.append(
                 f"{name} failed for {numbers.format_query_count(len(errors))}, for example {query!r}: "
-                f"{describe_error(error)}"
+                f"{show_error(error)}"
             )
     return [Table(["system", "failed", *QUANTILES], rows, notes, "seconds per query")] if rows else []
 
