@@ -86,6 +86,22 @@ def test_an_error_of_the_retriever_is_the_tests_own_unless_it_may_score_0(builds
     result.stdout.no_fnmatch_line("*event_loop.py*")
 
 
+def test_a_cutoff_beyond_the_rankings_is_noted(builds: Builds) -> None:
+    builds.write(
+        """
+    QRELS = {"q1": ["d"], "q2": ["d"]}
+
+    def test_deep(retrieval_check):
+        retrieval_check(QRELS, lambda text: ["d", "e", "f"], {"recall@10": 0.4})
+"""
+    )
+    note = "all rankings end by rank 3, so recall@10 equals recall@3; retrieve 10 or more"
+    for options in ([], ["-v"]):
+        result = builds.run(*options)
+        result.assert_outcomes(passed=1)
+        result.stdout.fnmatch_lines([f"test_*.py::test_deep: {note}"])
+
+
 def test_classes_of_unittest_take_the_fixture_as_pytest_gives_it(builds: Builds) -> None:
     builds.write(
         SUITE

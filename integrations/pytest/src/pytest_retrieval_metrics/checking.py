@@ -46,7 +46,7 @@ from pytest_retrieval_metrics.user_frames import keep_user_frames
 from pytest_retrieval_metrics.verdicts import Verdict, end_test, get_effect, warn_about_verdicts
 from retrieval_metrics.integration_api import describe_error
 from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
-from retrieval_metrics.integration_api.pytest_support import with_source_texts
+from retrieval_metrics.integration_api.pytest_support import depth_notes, with_source_texts
 
 if TYPE_CHECKING:
     import warnings
@@ -395,8 +395,13 @@ class RetrievalCheck:
         comparison = compared.comparison
         if comparison is not None:
             outcome.notes = [note for note in comparison.notes if note not in failed_text]
+        # A metric that looks further than the rankings go is another metric than its name says, and may miss its floor.
+        depths = depth_notes(evaluation.counts["longest_ranking"], evaluation.metrics)
         if not failed:
+            outcome.notes += depths
             return
+        if any(verdict.outcome == "below_floor" for verdict in failed):
+            outcome.notes += depths
         warning_texts = [str(warning.message) for warning in recorded_warnings]
         unmentioned = [text for text in warning_texts if text not in failed_text]
         notes = list(filter(None, [outcome.refusal, *outcome.notes, *spread, *unmentioned]))
