@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics._internal.redaction import describe_error, redact_secrets
+from retrieval_metrics._internal.redaction import MAX_SHOWN_CHARACTERS, describe_error, redact_secrets, show_error
 
 SECRET = "hunter2hunter2"  # noqa: S105  (it opens nothing)
 TEXTS = {f"q{number}": f"text {number}" for number in range(10)}
@@ -89,3 +89,21 @@ def test_files_that_are_not_for_sharing_are_for_their_owner(tmp_path: Path) -> N
     pool.grade(rm.Model(lambda _: '{"grade": 1}', name="m", cache=tmp_path / "cache.jsonl"))
     for name in ("run.jsonl", "cache.jsonl"):
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+
+
+def test_a_long_message_is_cut_where_it_is_shown() -> None:
+    error = ConnectionError("refused " * 250)
+    assert len(show_error(error)) == MAX_SHOWN_CHARACTERS
+    assert show_error(error).endswith("…")
+    assert show_error(ConnectionError("down")) == describe_error(ConnectionError("down"))
+
+    def fail(text: str) -> list[str]:
+        if text == "text 3":
+            raise error
+        return ["d"]
+
+    run = rm.retrieve(fail, TEXTS, show_progress=False)
+    with pytest.warns(rm.RetrievalWarning, match="the retriever failed on 1 of 10") as caught:
+        rm.evaluate(QRELS, run)
+    assert all(len(str(warning.message)) < 2 * MAX_SHOWN_CHARACTERS for warning in caught)
+    assert str(run.errors["q3"]) == str(error)

@@ -1,5 +1,6 @@
 """Cells of judgments are lists written as text or ids with a separator, and nothing is guessed that is not certain."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -82,3 +83,85 @@ def test_text_in_files_and_frames_is_a_cell(tmp_path: Path) -> None:
     (tmp_path / "rows.json").write_text(json.dumps(rows))
     for source in (frame, tmp_path / "rows.csv", tmp_path / "rows.jsonl", tmp_path / "rows.json"):
         assert rm.EvaluationSet.from_dataset(source).qrels == expected
+
+
+def write_questions(folder: Path, column: str, cell: str) -> Path:
+    path = folder / "questions.csv"
+    rows = [("Question", column), ("how?", cell), ("why?", "c.md"), ("when?", "")]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+SHAPES = ["relevant", "document", "Document", "file", "Filename", "document_id", "Document ID"]
+
+
+@pytest.mark.parametrize("column", SHAPES)
+@pytest.mark.parametrize("cell", ["a.md; b.md", "a.md|b.md", "a.md \nb.md"])
+def test_a_cell_that_looks_like_a_list_is_split_with_a_warning(tmp_path: Path, column: str, cell: str) -> None:
+    with pytest.warns(rm.RetrievalWarning, match="are read as lists of ids"):
+        questions = rm.read_questions(write_questions(tmp_path, column, cell))
+    assert {query: list(relevant) for query, relevant in questions.qrels.items()} == {
+        "how?": ["a.md", "b.md"],
+        "why?": ["c.md"],
+        "when?": [],
+    }
+
+
+@pytest.mark.parametrize("column", SHAPES)
+@pytest.mark.parametrize("cell", ['["a.md", "b.md"]', "['a.md', 'b.md']", "('a.md', 'b.md')"])
+def test_a_list_in_a_cell_is_read(tmp_path: Path, column: str, cell: str) -> None:
+    questions = rm.read_questions(write_questions(tmp_path, column, cell))
+    assert list(questions.qrels["how?"]) == ["a.md", "b.md"]
+
+
+@pytest.mark.parametrize("column", ["relevant", "document"])
+def test_a_separator_splits_and_commas_need_one(tmp_path: Path, column: str) -> None:
+    path = write_questions(tmp_path, column, "a.md, b.md")
+    with pytest.raises(ValueError, match="can hold one id or several"):
+        rm.read_questions(path)
+    assert list(rm.read_questions(path, separator=",").qrels["how?"]) == ["a.md", "b.md"]
+    assert list(rm.read_questions(path, separator="").qrels["how?"]) == ["a.md, b.md"]
+    with pytest.raises(ValueError, match="';' stands in no cell, but ',' does"):
+        rm.read_questions(path, separator=";")
+    assert list(rm.read_questions(write_questions(tmp_path, column, "[]")).qrels["how?"]) == []
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [{"how?": ["d1"]}, [("how?", ["d1"])], [{"query": "how?", "relevant": ["d1"]}], rm.EvaluationSet({"q": "?"}, {})],
+)
+def test_a_separator_without_cells_of_text_is_refused(dataset: Any) -> None:
+    with pytest.raises(ValueError, match="leave it out"):
+        rm.read_questions(dataset, separator=";")
+
+
+@pytest.mark.parametrize("column", ["relevant", "document"])
+def test_an_invalid_id_in_a_file_is_an_error_with_its_row(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "questions.jsonl"
+    rows = [{"question": "how?", column: ["d1"]}, {"question": "why?", column: ["d2 "]}]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"questions.jsonl: row 2, '{column}': 'd2 ' .* write 'd2'$"):
+        rm.read_questions(path)
+    blanks = rm.read_questions(write_questions(tmp_path, column, "a.md "))
+    assert list(blanks.qrels["how?"]) == ["a.md"]
+
+
+@pytest.mark.parametrize("column", ["relevant", "document"])
+def test_lists_and_null_in_json(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "questions.jsonl"
+    rows = [{"question": "how?", column: ["d1", "d2"]}, {"question": "why?", column: None}]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    questions = rm.read_questions(path)
+    assert [list(relevant) for relevant in questions.qrels.values()] == [["d1", "d2"], []]
+
+
+def test_a_document_that_only_some_rows_name() -> None:
+    with pytest.raises(ValueError, match="row 2 has no 'document', as other rows have"):
+        rm.read_questions([{"query": "how?", "document": "d1"}, {"query": "why?"}])
+    with pytest.raises(ValueError, match="row 1: 'document' holds 'd1' twice"):
+        rm.read_questions([{"query": "how?", "document": ["d1", "d1"]}])
+    with pytest.raises(ValueError, match="are groups"):
+        rm.read_questions([{"query": "how?", "document": [["d1"], ["d2"]]}])
+    with pytest.raises(ValueError, match=r"row 1 has a grade, 1, but 'document' is empty"):
+        rm.read_questions([{"query": "how?", "document": [], "grade": 1}])

@@ -228,3 +228,14 @@ def test_a_program_that_retrieved_ends_without_a_word() -> None:
         check=False,
     )
     assert (done.stdout, without_slow_steps(done.stderr)) == ("<RetrievedRun: 1 queries, 0 failed>\n", "")
+
+
+def test_a_timeout_keeps_the_note_that_names_its_query() -> None:
+    async def fail() -> None:
+        error = TimeoutError("down")
+        error.add_note("while retrieving for query 'q3'")
+        raise error
+
+    with pytest.raises(TimeoutError) as caught:
+        run_until_complete(fail())
+    assert caught.value.__notes__ == ["while retrieving for query 'q3'"]

@@ -103,7 +103,9 @@ def test_a_failing_query_is_recorded_scores_zero_and_is_counted() -> None:
 def test_a_failure_can_be_raised_instead() -> None:
     with pytest.raises(ConnectionError, match="no index") as caught:
         rm.retrieve(fails_on_3, QUERIES, raise_on_error=True)
-    assert caught.value.__notes__ == ["while retrieving for query 'q3'"]
+    assert caught.value.__notes__ == [
+        "while retrieving for query 'q3'; raise_on_error=False scores a query that fails 0, and counts it"
+    ]
 
 
 def test_the_context_of_the_caller_reaches_the_threads() -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from retrieval_metrics._internal.patterns import lazy_pattern
 
 REDACTED = "[redacted]"
+# As much of the message of an exception as is shown; some hold a whole page.
+MAX_SHOWN_CHARACTERS = 200
 
 # What a name of a secret ends with, in an address, a header or an assignment.
 _NAME_ENDING = (
@@ -55,3 +57,16 @@ def describe_error(error: BaseException) -> str:
         'ConnectionError: refused, token=[redacted]'
     """
     return f"{type(error).__name__}: {redact_secrets(str(error))}"
+
+
+def show_error(error: BaseException) -> str:
+    """Return the type and the beginning of the message of an exception, without secrets, for a line of a message.
+
+    Example:
+        >>> len(show_error(ConnectionError("refused " * 250)))
+        200
+    """
+    text = describe_error(error)
+    if len(text) <= MAX_SHOWN_CHARACTERS:
+        return text
+    return f"{text[: MAX_SHOWN_CHARACTERS - 1]}…"

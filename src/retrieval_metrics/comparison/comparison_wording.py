@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.redaction import describe_error
+from retrieval_metrics._internal.redaction import show_error
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
 from retrieval_metrics.comparison.suffix_wording import format_graded_documents
 from retrieval_metrics.reports import numbers
@@ -142,4 +142,4 @@ def format_failures(system: str, errors: Mapping[Any, Exception]) -> str:
     """Return for how many queries a system failed, with an example."""
     query, error = next(iter(errors.items()))
     queries = numbers.format_query_count(len(errors))
-    return f"{system} failed for {queries}, for example {query!r}: {describe_error(error)}"
+    return f"{system} failed for {queries}, for example {query!r}: {show_error(error)}"

@@ -554,9 +554,10 @@ def read_questions(
             of BEIR. The columns are those of `EvaluationSet.from_dataset`. In a table with one row per question,
             `relevant` holds a list of ids, a dict of grades, or objects such as quotes, as JSON or as Python prints it,
             or ids with a separator between them; an empty cell says that nothing is relevant. In a table with one row
-            per judgment, `document` and `grade` stand beside the question.
+            per judgment, `document` (or `file`, `filename`) and `grade` stand beside the question, and cells are read
+            alike. The case of names does not matter.
         separator: What separates ids in a cell: `separator=","`; `""` if each cell holds one id. By default it is
-            `;`, `|` or a line break if every cell agrees, and a warning says so.
+            `;`, `|` or a line break if every cell agrees, and a warning says so. Leave it out where no cell is text.
         columns: The names of the columns `id`, `query`, `relevant`, `document`, `grade` and `answer`, if they differ
             from the usual ones; None for a missing column.
         header: Whether the first line of a CSV, TSV or Excel file holds names. Without them, `columns` holds positions

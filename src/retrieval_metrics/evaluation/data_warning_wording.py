@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.redaction import describe_error
+from retrieval_metrics._internal.redaction import show_error
 from retrieval_metrics.evaluation.near_miss_remedy import find_spelling_change
 from retrieval_metrics.inputs.match_key import METADATA_PREFIX
 from retrieval_metrics.reports import numbers
@@ -293,7 +293,7 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
             treatment = "scores 0"
         return f"{empty.n_empty} of {expected} (e.g. {first_query}) {verb} no results and {treatment}"
     query, error = next(iter(empty.failures.items()))
-    first_failure = f"{query!r}{quote_query_text(query, empty.query_texts)}: {describe_error(error)}"
+    first_failure = f"{query!r}{quote_query_text(query, empty.query_texts)}: {show_error(error)}"
     if len(empty.failures) == empty.n_empty:
         return f"the retriever failed on {empty.n_empty} of {expected}, which {treatment} (e.g. {first_failure})"
     return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
-from retrieval_metrics._internal.redaction import describe_error
+from retrieval_metrics._internal.redaction import show_error
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.display_text import shorten
 from retrieval_metrics.reports.numbers import format_count, format_query_count, join_names
@@ -70,7 +70,7 @@ def format_outcome(facts: OutcomeFacts) -> str:
         case "empty_ranking":
             return "no results for this query"
         case "retriever_error":
-            return f"the retriever failed: {describe_error(facts.error or RuntimeError())}"
+            return f"the retriever failed: {show_error(facts.error or RuntimeError())}"
 
 
 def _format_full_cutoff(facts: OutcomeFacts) -> str:

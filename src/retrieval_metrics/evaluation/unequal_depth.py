@@ -66,7 +66,9 @@ def find_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequence
     for system, depth in depths.items():
         if not depth or not _is_truncated(n_retrieved_by_system[system], depth):
             continue
-        min_depth = max(MIN_UNEQUAL_RATIO * depth, depth + MIN_DEPTH_GAP)
+        # From half as many results on, a gap of fewer results than that matters too.
+        gap = min(MIN_DEPTH_GAP, max(depth, 2))
+        min_depth = max(MIN_UNEQUAL_RATIO * depth, depth + gap)
         unreached = _find_unreached_cutoffs(metrics, depths[deepest], min_depth)
         if len(unreached) > len(cutoffs):
             cutoffs = unreached

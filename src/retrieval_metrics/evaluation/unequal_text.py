@@ -16,6 +16,7 @@ from retrieval_metrics.evaluation.budget_coverage import (
     find_query_fills,
     measure_covered_length,
 )
+from retrieval_metrics.evaluation.unequal_depth import find_unequal_depth
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.metrics.base.metric import Metric
 
@@ -63,7 +64,10 @@ def describe_unequal_text(
 def find_unequal_text(
     scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric], budgets: Sequence[BudgetUse]
 ) -> UnequalText | None:
-    """Return the systems with the least and the most text among the first k; None if they are equal or unknown."""
+    """Return the systems with the least and the most text among the first k; None if they are equal or unknown.
+
+    None too if a system has fewer results than the others: then its depth is the reason, see `find_unequal_depth`.
+    """
     metric = _find_first_with_number(metrics)
     if metric is None or not isinstance(metric.k, int):
         return None
@@ -76,12 +80,19 @@ def find_unequal_text(
     longest_length = mean_lengths[longest]
     if longest_length <= MIN_UNEQUAL_RATIO * shortest_length:
         return None
+    unequal_depth = find_unequal_depth(scores_by_system, metrics)
+    if unequal_depth is not None and unequal_depth.shallow == shortest:
+        result_lengths = _measure_mean_lengths(scores_by_system, 1)
+        if result_lengths is None or max(result_lengths.values()) <= MIN_UNEQUAL_RATIO * min(result_lengths.values()):
+            return None
     fair_metrics = [name for use in budgets if use.is_fair for name in use.metrics]
     fair_metric = fair_metrics[0] if fair_metrics else None
     suggested_metric = None
     if fair_metric is None:
         budget = _find_budget_between(scores_by_system, shortest_length, longest_length)
-        if budget is not None:
+        # Within less than one typical result, most rankings would be cut to nothing.
+        result_lengths = _measure_mean_lengths(scores_by_system, 1) or {}
+        if budget is not None and budget.size >= max(result_lengths.values(), default=0.0):
             suggested_metric = Metric(metric.name, budget, **dict(metric.parameters))
     return UnequalText(metric.k, shortest, longest, shortest_length, longest_length, fair_metric, suggested_metric)
 

@@ -21,6 +21,7 @@ from retrieval_metrics.files.tabular_rows import read_table
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, separator_note
 from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY
+from retrieval_metrics.inputs.judgment_cells import refuse_separator
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.inputs.question_columns import QUERY_KEYS, rename_columns
@@ -72,6 +73,7 @@ def read_question_source(
         return read_question_dataset(questions_class, source, separator=separator, columns=columns)
     path = Path(source)
     if path.is_dir():
+        refuse_separator(separator)
         if columns or not header:
             raise ValueError(f"{path} is a BEIR folder, whose columns have fixed names; leave columns= and header= out")
         return _read_beir(questions_class, path, split)

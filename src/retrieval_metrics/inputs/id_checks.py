@@ -59,12 +59,12 @@ def describe_invalid_id(document_id: str, *, allow: Collection[str] = ()) -> str
 
     Example:
         >>> describe_invalid_id(" d2")
-        "begins or ends with whitespace; write 'd2' (allow='blanks' keeps it)"
+        "begins or ends with whitespace; write 'd2'"
         >>> describe_invalid_id("d2")
     """
     stripped = document_id.strip()
     if stripped != document_id and stripped and "blanks" not in allow:
-        return f"begins or ends with whitespace; write {stripped!r} (allow='blanks' keeps it)"
+        return f"begins or ends with whitespace; write {stripped!r}"
     if not stripped and "blanks" not in allow:
         kind = "blank" if document_id else "empty"
         return f"is {kind}; leave it out, so that a query with nothing relevant has an empty list"

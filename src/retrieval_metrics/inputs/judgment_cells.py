@@ -11,7 +11,8 @@ from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.inputs.bare_values import list_advice, show_text
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS
-from retrieval_metrics.inputs.id_checks import is_in_brackets
+from retrieval_metrics.inputs.id_checks import describe_invalid_id, is_in_brackets
+from retrieval_metrics.inputs.judgment_rows import find_document_column, holds_judgment_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,48 +31,120 @@ _PRINTED_ARRAY = lazy_pattern(r"""['"]\s+['"]""")
 def read_cells(rows: Sequence[Any], separator: str | None, *, is_table: bool) -> list[Any]:
     """Return rows with the judgments that are text read as lists or grades.
 
+    A column of documents, with one judgment in a row, is read like one that holds all judgments of a question.
+
     Args:
         rows: The rows of a dataset; what is no mapping is returned as it is.
         separator: What stands between the ids of a cell; `""` if each cell holds one id; None if the cells show it.
         is_table: Whether the rows are those of a file or a DataFrame, whose cells are often text. In Python, where a
-            list is a list, text is refused unless there is a separator.
+            list is a list, text is refused unless there is a separator; the text of a document is its id.
 
     Raises:
         TypeError: If judgments in Python are text.
-        ValueError: If the cells do not agree on a separator, or a list cannot be read.
+        ValueError: If the cells do not agree on a separator, a list cannot be read, or a separator was passed that no
+            cell needs.
 
     Warns:
         RetrievalWarning: If a separator was recognised rather than passed.
     """
+    has_documents = holds_judgment_rows(rows)
     texts: list[str] = []
     for number, row in enumerate(rows, start=1):
-        if not isinstance(row, Mapping):
-            continue
-        for column in CELL_COLUMNS:
-            cell = row.get(column)
-            if isinstance(cell, str):
-                if separator is None and not is_table:
+        for column in _find_cell_columns(row, has_documents=has_documents):
+            cell = row[column]
+            if not isinstance(cell, str):
+                continue
+            if separator is None and not is_table:
+                if column in CELL_COLUMNS:
                     raise TypeError(
                         f"row {number}: {column!r} is the bare string {show_text(cell)}; {list_advice(cell)}; or pass "
                         "what stands between the ids of a cell, separator=';', or '' if each cell holds one"
                     )
-                texts.append(cell)
+                continue
+            texts.append(cell)
+    plain_texts = [text for text in texts if not is_in_brackets(text.strip())]
+    if separator:
+        _require_use(separator, texts, plain_texts)
     if not texts:
         return list(rows)
-    plain_texts = [text for text in texts if not is_in_brackets(text.strip())]
     if separator is None:
         separator = _find_separator(plain_texts)
     read_rows: list[Any] = []
     for number, row in enumerate(rows, start=1):
-        if not isinstance(row, Mapping):
+        columns = _find_cell_columns(row, has_documents=has_documents)
+        if not columns:
             read_rows.append(row)
             continue
         read_row = dict(row)
-        for column in CELL_COLUMNS:
-            if column in read_row:
-                read_row[column] = _read_cell(read_row[column], separator, f"row {number}, {column!r}")
+        for column in columns:
+            judgments = _read_cell(read_row[column], separator, f"row {number}, {column!r}")
+            if column not in CELL_COLUMNS and isinstance(judgments, list) and len(judgments) == 1:
+                (judgments,) = judgments  # the one document of a row
+            read_row[column] = judgments
         read_rows.append(read_row)
     return read_rows
+
+
+def _find_cell_columns(row: Any, *, has_documents: bool) -> list[str]:
+    """Return the columns of a row that hold judgments."""
+    if not isinstance(row, Mapping):
+        return []
+    columns = [column for column in CELL_COLUMNS if column in row]
+    if has_documents:
+        document_column = find_document_column(row)
+        if document_column is not None:
+            columns.append(document_column)
+    return columns
+
+
+def require_valid_ids_in_rows(rows: Sequence[Any]) -> None:
+    """Raise if an id in the judgments of a file is not valid, with its row and column.
+
+    Args:
+        rows: The rows as `read_cells` returns them.
+
+    Raises:
+        ValueError: If an id is empty, begins or ends with a blank, or holds a control character.
+    """
+    has_documents = holds_judgment_rows(rows)
+    for number, row in enumerate(rows, start=1):
+        for column in _find_cell_columns(row, has_documents=has_documents):
+            judgments = row[column]
+            ids = [judgments] if isinstance(judgments, str) else judgments
+            if not isinstance(ids, (list, dict)):
+                continue
+            for document_id in ids:
+                if isinstance(document_id, str):
+                    fault = describe_invalid_id(document_id)
+                    if fault is not None:
+                        raise ValueError(f"row {number}, {column!r}: {document_id!r} {fault}")
+
+
+def refuse_separator(separator: str | None) -> None:
+    """Raise if a separator was passed for a dataset without cells of text.
+
+    Raises:
+        ValueError: If it was.
+    """
+    if separator is not None:
+        raise ValueError(
+            f"separator={separator!r} splits the ids in cells of text, and this dataset has no such cells; leave it out"
+        )
+
+
+def _require_use(separator: str, texts: Sequence[str], plain_texts: Sequence[str]) -> None:
+    """Raise if no cell is text, or if the cells hold another separator than the one passed."""
+    if not texts:
+        refuse_separator(separator)
+    if any(separator in text for text in plain_texts):
+        return
+    for text in plain_texts:
+        for other in (*SEPARATORS, COMMA):
+            if other in text.strip():
+                raise ValueError(
+                    f"separator={separator!r} stands in no cell, but {other!r} does, as in {text!r}; pass "
+                    f"separator={other!r} if it stands between ids, separator='' if each cell holds one id"
+                )
 
 
 def _find_separator(texts: Sequence[str]) -> str:

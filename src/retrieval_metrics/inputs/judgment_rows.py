@@ -17,18 +17,19 @@ def gather_judgment_rows(
     """Return a row for each question if the rows hold one judgment each; else the rows as they are.
 
     Args:
-        rows: The rows of a dataset.
+        rows: The rows of a dataset. The document of a row can be a list of ids, which have its grade, or a dict of
+            grades; None if nothing is relevant to its question.
         find_id: Returns the id of the question of a row, given the row and its number.
         text_keys: The keys of the text of a question, of which the first in a row counts. What differs between the rows
             of a question in another column is about the document, and left out.
 
     Raises:
-        ValueError: If a document is judged twice for a question, a grade is no number, or a question has two texts.
+        ValueError: If a document is judged twice for a question, a grade is no number, a question has two texts, or
+            only some rows have a document.
     """
-    if not rows or not all(isinstance(row, Mapping) and _find_key(row, DOCUMENT_COLUMNS) for row in rows):
+    if not holds_judgment_rows(rows):
         return list(rows)
-    if any(_find_key(row, RELEVANT_COLUMNS) for row in rows):
-        return list(rows)
+    _require_documents(rows)
     row_by_query: dict[Any, dict[str, Any]] = {}
     differing_keys: set[tuple[Any, str]] = set()
     for number, row in enumerate(rows, start=1):
@@ -46,13 +47,71 @@ def gather_judgment_rows(
                     f"row {number}: {key!r} of query {query!r} is {value!r}, and {question[key]!r} in a row before it"
                 )
             differing_keys.add((query, key))
-        document = row[document_key or ""]
-        if document in question["relevant"]:
-            raise ValueError(f"row {number}: document {document!r} is judged twice for query {query!r}")
-        question["relevant"][document] = _read_grade(row, grade_key, number)
+        for document, grade in _read_documents(row, document_key or "", grade_key, number).items():
+            if document in question["relevant"]:
+                raise ValueError(f"row {number}: document {document!r} is judged twice for query {query!r}")
+            question["relevant"][document] = grade
     for query, key in differing_keys:
         del row_by_query[query][key]
     return list(row_by_query.values())
+
+
+def holds_judgment_rows(rows: Sequence[Any]) -> bool:
+    """Return whether rows hold one judgment each: some name a document, and none has a list of all."""
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        return False
+    if not any(find_document_column(row) for row in rows):
+        return False
+    return not any(_find_key(row, RELEVANT_COLUMNS) for row in rows)
+
+
+def find_document_column(row: Mapping[str, Any]) -> str | None:
+    """Return the column of the document in a row that holds one judgment; None if it has none."""
+    return _find_key(row, DOCUMENT_COLUMNS)
+
+
+def _require_documents(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Raise if a row has no column for its document, though others have one."""
+    column = next(filter(None, map(find_document_column, rows)))
+    for number, row in enumerate(rows, start=1):
+        if find_document_column(row) is None:
+            raise ValueError(
+                f"row {number} has no {column!r}, as other rows have; it has {', '.join(map(repr, row)) or 'nothing'}; "
+                f"write {column!r}: null in JSON, or None, if nothing is relevant to its question"
+            )
+
+
+def _read_documents(
+    row: Mapping[str, Any], document_key: str, grade_key: str | None, number: int
+) -> Mapping[Any, float]:
+    """Return the grade of each document of a row."""
+    documents = row[document_key]
+    if documents is None:
+        documents = []
+    if isinstance(documents, Mapping):
+        if grade_key is not None:
+            raise ValueError(
+                f"row {number}: {document_key!r} holds grades, {documents!r}, and so does {grade_key!r}; remove one"
+            )
+        return documents
+    if not isinstance(documents, (list, tuple, set, frozenset)):
+        documents = [documents]
+    elif not documents and grade_key is not None and _read_grade(row, grade_key, number) > 0:
+        raise ValueError(
+            f"row {number} has a grade, {row[grade_key]!r}, but {document_key!r} is empty; write the document, or "
+            "leave both empty if nothing is relevant to the question"
+        )
+    grades: dict[Any, float] = {}
+    for document in documents:
+        if isinstance(document, (list, tuple, set, frozenset, dict)):
+            raise ValueError(
+                f"row {number}: {document_key!r} holds {documents!r}, which are groups; write them in a column named "
+                "'relevant', one row per question"
+            )
+        if document in grades:
+            raise ValueError(f"row {number}: {document_key!r} holds {document!r} twice; remove one")
+        grades[document] = _read_grade(row, grade_key, number)
+    return grades
 
 
 def _find_key(row: Mapping[str, Any], names: Sequence[str]) -> str | None:

@@ -11,6 +11,7 @@ from retrieval_metrics.inputs.column_detection import (
     QUERY_ID_COLUMNS,
     RELEVANT_COLUMNS,
 )
+from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,6 +36,58 @@ NAMES_BY_ROLE: Mapping[str, Sequence[str]] = {
     "grade": GRADE_COLUMNS,
     "answer": ANSWER_KEYS,
 }
+# Columns that name the document of a judgment if no other column does; beside one, they are labels of the question.
+FILE_COLUMNS = ("file", "filename", "file_name", "file_path", "filepath", "path", "document_name", "doc_name")
+# The columns whose names are recognised whatever their case.
+_NAMES_IN_LOWER_CASE = frozenset(
+    [name for names in NAMES_BY_ROLE.values() for name in names]
+    + [*FILE_COLUMNS, *PROVENANCE_FIELDS, "forbidden", "conversation", "reference_contexts"]
+)
+
+
+def use_usual_names(rows: Iterable[Any]) -> list[Any]:
+    """Return rows whose columns have their usual names, whatever the case and the blanks in those of the user.
+
+    A column of file names becomes `"document"` if it is the only one and no other column holds judgments. A name stays
+    if the row has its usual form already, or if two names have the same usual form.
+
+    Args:
+        rows: The rows of a dataset; what is no mapping is returned as it is.
+    """
+    named_rows: list[Any] = []
+    usual_names: set[str] = set()
+    for row in rows:
+        named_row = _use_usual_names_in_row(row) if isinstance(row, Mapping) else row
+        named_rows.append(named_row)
+        if isinstance(named_row, Mapping):
+            usual_names.update(name for name in named_row if isinstance(name, str))
+    file_columns = usual_names.intersection(FILE_COLUMNS)
+    has_judgments = not usual_names.isdisjoint([*RELEVANT_COLUMNS, *DOCUMENT_COLUMNS, "reference_contexts"])
+    if has_judgments or len(file_columns) != 1 or usual_names.isdisjoint(QUERY_KEYS):
+        return named_rows
+    (file_column,) = file_columns
+    renamed_rows: list[Any] = []
+    for row in named_rows:
+        if isinstance(row, Mapping) and file_column in row:
+            row = {("document" if name == file_column else name): value for name, value in row.items()}  # noqa: PLW2901  (the same row, with another name)
+        renamed_rows.append(row)
+    return renamed_rows
+
+
+def _use_usual_names_in_row(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return a row in which the names of columns are in lower case where that gives a usual name."""
+    if all(not isinstance(name, str) or name in _NAMES_IN_LOWER_CASE for name in row):
+        return row
+    names_by_usual_name: dict[str, list[str]] = {}
+    for name in row:
+        if isinstance(name, str):
+            usual_name = name.strip().lower().replace(" ", "_")
+            if usual_name in _NAMES_IN_LOWER_CASE:
+                names_by_usual_name.setdefault(usual_name, []).append(name)
+    usual_name_by_name = {names[0]: usual for usual, names in names_by_usual_name.items() if len(names) == 1}
+    if all(name == usual_name for name, usual_name in usual_name_by_name.items()):
+        return row
+    return {usual_name_by_name.get(name, name): value for name, value in row.items()}
 
 
 def rename_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[dict[str, Any]]:

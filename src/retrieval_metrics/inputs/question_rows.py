@@ -20,10 +20,15 @@ from retrieval_metrics.inputs.column_detection import (
 from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY, drop_missing, find_rows, translate_row
 from retrieval_metrics.inputs.input_hints import RETRIEVING_METHODS
 from retrieval_metrics.inputs.json_codec import add_forbidden, decode_judgments
-from retrieval_metrics.inputs.judgment_cells import FORBIDDEN_COLUMN, read_cells
-from retrieval_metrics.inputs.judgment_rows import gather_judgment_rows
+from retrieval_metrics.inputs.judgment_cells import (
+    FORBIDDEN_COLUMN,
+    read_cells,
+    refuse_separator,
+    require_valid_ids_in_rows,
+)
+from retrieval_metrics.inputs.judgment_rows import find_document_column, gather_judgment_rows, holds_judgment_rows
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
-from retrieval_metrics.inputs.question_columns import ANSWER_KEYS, ID_KEYS, QUERY_KEYS, rename_columns
+from retrieval_metrics.inputs.question_columns import ANSWER_KEYS, ID_KEYS, QUERY_KEYS, rename_columns, use_usual_names
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
 
 if TYPE_CHECKING:
@@ -96,13 +101,16 @@ def read_question_dataset(
     if columns:
         return _read_named_columns(questions_class, dataset, columns, separator)
     if isinstance(dataset, questions_class):
+        refuse_separator(separator)
         return dataset
     if isinstance(dataset, Questions):
+        refuse_separator(separator)
         return questions_class(**{field.name: getattr(dataset, field.name) for field in fields(Questions)})
 
     queries = _get_mapping(dataset, "queries")
     relevant = _get_mapping(dataset, "relevant_docs")
     if queries is not None and relevant is not None:
+        refuse_separator(separator)
         questions = _make_questions(questions_class, queries, relevant, {})
         return replace(questions, corpus=_get_mapping(dataset, "corpus") or {})
     if queries is not None and all(isinstance(text, str) for text in queries.values()):
@@ -116,6 +124,7 @@ def read_question_dataset(
         rows = _find_rows_in_mapping(dataset)
         if rows is not None:
             return _read_rows(questions_class, rows, separator, is_table=is_file)
+        refuse_separator(separator)
         return _make_questions(questions_class, {text: text for text in dataset}, dataset, {})
     if any(callable(getattr(dataset, name, None)) for name in RETRIEVING_METHODS):  # some of them are iterable
         raise TypeError(
@@ -152,7 +161,7 @@ def read_question_table(
     """Read the rows of a table, in which an empty cell of judgments says that nothing is relevant."""
     present_rows: list[dict[str, Any]] = []
     columns: dict[str, None] = {}
-    for row in rows:
+    for row in use_usual_names(rows):
         present = {name: value for name, value in drop_missing(row).items() if not _is_empty_cell(value)}
         if not present:
             continue
@@ -163,6 +172,11 @@ def read_question_table(
         for present in present_rows:
             if present.keys().isdisjoint(judgment_columns):
                 present[judgment_columns[0]] = []
+    if holds_judgment_rows(present_rows):
+        document_column = next(filter(None, map(find_document_column, present_rows)))
+        for row in present_rows:
+            if find_document_column(row) is None:
+                row[document_column] = None
     return _read_rows(questions_class, present_rows, separator, is_table=True, with_labels=True)
 
 
@@ -226,11 +240,13 @@ def _read_rows(
     is_table: bool,
     with_labels: bool = False,
 ) -> QuestionsT:
-    raw_rows = list(rows)
+    raw_rows = use_usual_names(rows)
     translated_rows = read_cells(list(map(translate_row, raw_rows)), separator, is_table=is_table)
     for number, row in enumerate(raw_rows, start=1):
         if isinstance(row, Mapping):
             _require_agreeing_judgments(row, number)
+    if is_table:
+        require_valid_ids_in_rows(translated_rows)
     gathered_rows = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS)
     queries: dict[QueryId, str] = {}
     qrels: dict[QueryId, Judgments] = {}
@@ -320,6 +336,8 @@ def _read_row(row: Any, number: int) -> _QuestionRow:
     if isinstance(row, Mapping):
         text = _require_value(row, QUERY_KEYS, number, "query")
         relevant = _require_value(row, RELEVANT_COLUMNS, number, "relevant")
+        if relevant is None:  # null in JSON, like an empty cell
+            relevant = []
         if isinstance(relevant, list):  # from JSON, it can hold objects for quotes, texts and spans
             relevant = decode_judgments(relevant, f"row {number}")
         if row.get("forbidden") is not None:

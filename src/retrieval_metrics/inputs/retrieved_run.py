@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.redaction import describe_error
+from retrieval_metrics._internal.redaction import describe_error, show_error
 from retrieval_metrics.inputs.run import load_into_memory
 from retrieval_metrics.inputs.stage_rankings import declare_sources, with_final_stage
 
@@ -112,7 +112,7 @@ class RetrievedRun(dict[Any, Any]):
             query, error = next(iter(self.errors.items()))
             raise ValueError(
                 f"there is nothing to evaluate: the retriever failed for every query, {len(self.errors)} of "
-                f"{len(self)}; the first, {query!r}: {describe_error(error)}"
+                f"{len(self)}; the first, {query!r}: {show_error(error)}"
             ) from error
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -118,10 +118,15 @@ def run_until_complete(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
     import asyncio
 
     finished = threading.Event()
+    # asyncio raises a copy of a time-out on this side, without the notes that name its query.
+    timeouts: list[TimeoutError] = []
 
     async def work() -> ResultT:
         try:
             return await coroutine
+        except TimeoutError as error:
+            timeouts.append(error)
+            raise
         finally:
             finished.set()
 
@@ -135,4 +140,6 @@ def run_until_complete(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
         future.cancel()
         finished.wait(CLEANUP_SECONDS)
         raise
+    if timeouts:
+        raise timeouts[0]
     return future.result()

@@ -340,7 +340,10 @@ class RetrievalTask:
         if self._log is not None:
             self._log.store(query, text, encode_error(error), self._seconds[query])
         if self._raise_on_error:
-            error.add_note(f"while retrieving for query {query!r}{self._system_note()}")
+            error.add_note(
+                f"while retrieving for query {query!r}{self._system_note()}; raise_on_error=False scores a query that "
+                "fails 0, and counts it"
+            )
             raise error
         self._errors[query] = error
 

@@ -103,3 +103,27 @@ class TestFilesOfAFolder:
         mistyped = rm.EvaluationSet.from_dataset([("Can I take my dog?", ["animal.md"])])
         assert mistyped.lint(self.DOCUMENTS, match="filename").counts["unknown_document"] == 1
         assert "unknown_document" not in mistyped.lint(self.DOCUMENTS).counts
+
+
+D1 = Document("because", id="d1")
+D2 = Document("why not", id="d2")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [D2, D1],
+        [(D2, 0.1), (D1, 0.9)],  # distances
+        [(D2, 0.9), (D1, 0.1)],  # similarities
+        ["d2", "d1"],
+    ],
+)
+def test_a_function_returns_documents_pairs_or_ids(answer: list[Any]) -> None:
+    result = evaluate_retriever(lambda _text: answer, ROWS[:1], ["mrr", "hit_rate@1"])
+    assert result.means == {"mrr": 0.5, "hit_rate@1": 0.0}
+
+
+@pytest.mark.parametrize("answer", [[(0.1, D1)], [("d1", 0.5)], [True], [D1, "d2"], [{"id": "d1"}]])
+def test_other_answers_are_refused_with_what_to_return(answer: list[Any]) -> None:
+    with pytest.raises(TypeError, match=r"a list of Documents, of \(Document, score\) pairs, or of ids; it holds"):
+        evaluate_retriever(lambda _text: answer, ROWS[:1], "mrr")

@@ -66,7 +66,7 @@ def test_an_error_of_the_retriever_is_the_tests_own_unless_it_may_score_0(builds
 
     def broken(text):
         if text == "q2":
-            raise OSError("index is gone")
+            raise TimeoutError("index is gone")
         return ["d"]
 
     def test_strict(retrieval_check):
@@ -79,7 +79,27 @@ def test_an_error_of_the_retriever_is_the_tests_own_unless_it_may_score_0(builds
     result = builds.run()
     result.assert_outcomes(passed=1, failed=1)
     assert count_warnings(result) == 1
-    result.stdout.fnmatch_lines(["*OSError: index is gone", "*while retrieving for query 'q2'"])
+    advice = "raise_on_error=False scores a query that fails 0, and counts it"
+    lines = ["*TimeoutError: index is gone", f"*while retrieving for query 'q2'; {advice}"]
+    result.stdout.fnmatch_lines(lines)
+    result.stdout.no_fnmatch_line("*check_call.py*")
+    result.stdout.no_fnmatch_line("*event_loop.py*")
+
+
+def test_a_cutoff_beyond_the_rankings_is_noted(builds: Builds) -> None:
+    builds.write(
+        """
+    QRELS = {"q1": ["d"], "q2": ["d"]}
+
+    def test_deep(retrieval_check):
+        retrieval_check(QRELS, lambda text: ["d", "e", "f"], {"recall@10": 0.4})
+"""
+    )
+    note = "all rankings end by rank 3, so recall@10 equals recall@3; retrieve 10 or more"
+    for options in ([], ["-v"]):
+        result = builds.run(*options)
+        result.assert_outcomes(passed=1)
+        result.stdout.fnmatch_lines([f"test_*.py::test_deep: {note}"])
 
 
 def test_classes_of_unittest_take_the_fixture_as_pytest_gives_it(builds: Builds) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
@@ -55,12 +56,32 @@ def as_retrieved(document: Document) -> Retrieved:
 
 
 def convert_items(answer: object) -> list[Retrieved]:
-    """Return the documents of an answer as items of the core, each with its own id; items stay as they are."""
+    """Return the documents of an answer as items of the core, each with its own id; items stay as they are.
+
+    Args:
+        answer: A list, best first: of documents; of pairs of a document and its score, as
+            `similarity_search_with_score` returns them, of which only the order counts, because some stores return
+            distances; or of ids.
+
+    Raises:
+        TypeError: If it is anything else.
+    """
     # The searches of an agent were converted when they were recorded.
     if isinstance(answer, list) and all(isinstance(item, Retrieved) for item in answer):
         return answer
-    documents = as_list_of(answer, Document, "a retriever must return a list of Documents")
+    if isinstance(answer, list) and answer:
+        if all(isinstance(document_id, (str, int)) and not isinstance(document_id, bool) for document_id in answer):
+            return [Retrieved(document_id) for document_id in answer]
+        if all(_is_scored_document(pair) for pair in answer):
+            return [as_retrieved(document) for document, _score in answer]
+    requirement = "a retriever must return a list of Documents, of (Document, score) pairs, or of ids"
+    documents = as_list_of(answer, Document, requirement)
     return [as_retrieved(document) for document in documents]
+
+
+def _is_scored_document(pair: object) -> bool:
+    """Return whether something is a pair of a document and its score."""
+    return isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Document) and isinstance(pair[1], Real)
 
 
 def are_documents(value: object) -> bool:

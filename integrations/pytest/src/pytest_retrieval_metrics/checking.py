@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,14 +42,15 @@ from pytest_retrieval_metrics.check_records import (
 from pytest_retrieval_metrics.evaluated_results import require_no_options
 from pytest_retrieval_metrics.file_names import get_test_name, path_beside_test
 from pytest_retrieval_metrics.gate_wording import NOT_AWAITED, NOT_CALLED, format_no_baseline, round_notes
+from pytest_retrieval_metrics.user_frames import keep_user_frames
 from pytest_retrieval_metrics.verdicts import Verdict, end_test, get_effect, warn_about_verdicts
 from retrieval_metrics.integration_api import describe_error
 from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
-from retrieval_metrics.integration_api.pytest_support import with_source_texts
+from retrieval_metrics.integration_api.pytest_support import depth_notes, with_source_texts
 
 if TYPE_CHECKING:
     import warnings
-    from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Coroutine, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pytest_retrieval_metrics.baseline_gates import UnitsAtRiskRecord
@@ -250,8 +250,11 @@ class RetrievalCheck:
         """
         __tracebackhide__ = True
         call = forward_arguments("retrieval_check", self._read_call, args, options)
-        with self._recording_errors(call):
+        try:
             measurement = call.measure(call.task.collect_runs())
+        except Exception as error:
+            self._record_error(call, error)
+            raise
         return self._finish(call, measurement)
 
     @takes_arguments_of(_read_call)
@@ -264,8 +267,11 @@ class RetrievalCheck:
         __tracebackhide__ = True
         self._n_not_awaited -= 1
         call = forward_arguments("acheck", self._read_call, args, options)
-        with self._recording_errors(call):
+        try:
             measurement = call.measure(await call.task.acollect_runs())
+        except Exception as error:
+            self._record_error(call, error)
+            raise
         return self._finish(call, measurement)
 
     def record_unchecked(self, *, is_requested: bool) -> str:
@@ -295,15 +301,10 @@ class RetrievalCheck:
         self._records.append(self._make_record(call, f"not compared: {reason}"))
         pytest.fail(reason, pytrace=False)
 
-    @contextmanager
-    def _recording_errors(self, call: CheckCall) -> Iterator[None]:
-        """Record an error of the retriever or of its results for the reports, and let it fail the test."""
-        __tracebackhide__ = True
-        try:
-            yield
-        except Exception as error:
-            self._records.append(self._make_record(call, f"not measured: {describe_error(error)}"))
-            raise
+    def _record_error(self, call: CheckCall, error: Exception) -> None:
+        """Record an error of the retriever or of its results for the reports, and shorten what pytest shows of it."""
+        self._records.append(self._make_record(call, f"not measured: {describe_error(error)}"))
+        error.__traceback__ = keep_user_frames(error.__traceback__)
 
     def _finish(self, call: CheckCall, measurement: Measurement) -> CheckResult:
         """Judge the measurement, update the baseline if asked, record the check, and end the test."""
@@ -394,8 +395,13 @@ class RetrievalCheck:
         comparison = compared.comparison
         if comparison is not None:
             outcome.notes = [note for note in comparison.notes if note not in failed_text]
+        # A metric that looks further than the rankings go is another metric than its name says, and may miss its floor.
+        depths = depth_notes(evaluation.counts["longest_ranking"], evaluation.metrics)
         if not failed:
+            outcome.notes += depths
             return
+        if any(verdict.outcome == "below_floor" for verdict in failed):
+            outcome.notes += depths
         warning_texts = [str(warning.message) for warning in recorded_warnings]
         unmentioned = [text for text in warning_texts if text not in failed_text]
         notes = list(filter(None, [outcome.refusal, *outcome.notes, *spread, *unmentioned]))
