@@ -402,4 +402,6 @@ def test_an_item_with_an_empty_id_has_none() -> None:
     items = [rm.Retrieved("", source=""), rm.Retrieved("d1", source="a.md")]
     with pytest.raises(ValueError, match="has no id"):
         rm.evaluate({"q1": ["d1"]}, {"q1": items}, "mrr")
-    assert rm.evaluate({"q1": ["a.md"]}, {"q1": items}, "mrr", match="source").means["mrr"] == 0.5
+    with pytest.warns(rm.RetrievalWarning, match="1 of 2 results has no source"):
+        evaluation = rm.evaluate({"q1": ["a.md"]}, {"q1": items}, "mrr", match="source")
+    assert evaluation.means["mrr"] == 0.5

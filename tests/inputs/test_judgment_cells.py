@@ -12,6 +12,12 @@ import retrieval_metrics as rm
 from retrieval_metrics.inputs.judgment_cells import read_cells
 
 
+def judgments_of(questions: rm.EvaluationSet) -> Any:
+    """Return the judgments of the question that the tests look at."""
+    qrels: Any = questions.qrels
+    return qrels["how?"]
+
+
 @pytest.mark.parametrize(
     ("cell", "expected"),
     [
@@ -112,7 +118,7 @@ def test_a_cell_that_looks_like_a_list_is_split_with_a_warning(tmp_path: Path, c
 @pytest.mark.parametrize("cell", ['["a.md", "b.md"]', "['a.md', 'b.md']", "('a.md', 'b.md')"])
 def test_a_list_in_a_cell_is_read(tmp_path: Path, column: str, cell: str) -> None:
     questions = rm.read_questions(write_questions(tmp_path, column, cell))
-    assert list(questions.qrels["how?"]) == ["a.md", "b.md"]
+    assert list(judgments_of(questions)) == ["a.md", "b.md"]
 
 
 @pytest.mark.parametrize("column", ["relevant", "document"])
@@ -120,11 +126,11 @@ def test_a_separator_splits_and_commas_need_one(tmp_path: Path, column: str) -> 
     path = write_questions(tmp_path, column, "a.md, b.md")
     with pytest.raises(ValueError, match="can hold one id or several"):
         rm.read_questions(path)
-    assert list(rm.read_questions(path, separator=",").qrels["how?"]) == ["a.md", "b.md"]
-    assert list(rm.read_questions(path, separator="").qrels["how?"]) == ["a.md, b.md"]
+    assert list(judgments_of(rm.read_questions(path, separator=","))) == ["a.md", "b.md"]
+    assert list(judgments_of(rm.read_questions(path, separator=""))) == ["a.md, b.md"]
     with pytest.raises(ValueError, match="';' stands in no cell, but ',' does"):
         rm.read_questions(path, separator=";")
-    assert list(rm.read_questions(write_questions(tmp_path, column, "[]")).qrels["how?"]) == []
+    assert list(judgments_of(rm.read_questions(write_questions(tmp_path, column, "[]")))) == []
 
 
 @pytest.mark.parametrize(
@@ -144,7 +150,7 @@ def test_an_invalid_id_in_a_file_is_an_error_with_its_row(tmp_path: Path, column
     with pytest.raises(ValueError, match=rf"questions.jsonl: row 2, '{column}': 'd2 ' .* write 'd2'$"):
         rm.read_questions(path)
     blanks = rm.read_questions(write_questions(tmp_path, column, "a.md "))
-    assert list(blanks.qrels["how?"]) == ["a.md"]
+    assert list(judgments_of(blanks)) == ["a.md"]
 
 
 @pytest.mark.parametrize("column", ["relevant", "document"])

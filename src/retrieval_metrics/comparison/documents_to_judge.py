@@ -62,7 +62,7 @@ def rank_documents_to_judge(
         _complete_one_document(partly_judged, extreme_grades) for partly_judged in partly_judged_queries
     ]
     values = score_completions(scores, metrics, completions_by_query)
-    mean_differences = [_MeanDifferences.from_pair(pair) for pair in differences.by_pair.values()]
+    mean_differences = [_MeanDifferences.from_pair(pair, metrics) for pair in differences.by_pair.values()]
     candidates = []
     start = 0
     for partly_judged, completions in completions_by_query:
@@ -100,11 +100,13 @@ class _MeanDifferences(NamedTuple):
     n_defined: IntArray
 
     @classmethod
-    def from_pair(cls, differences: Differences) -> _MeanDifferences:
-        """Take the means of the differences of a single pair, one per metric."""
+    def from_pair(cls, differences: Differences, metrics: Sequence[Metric]) -> _MeanDifferences:
+        """Take the means of the differences of a single pair in some metrics, which may not be all that it has."""
         system, baseline = differences[0].pair
-        means = np.nan_to_num([difference.mean for difference in differences])
-        return cls(system, baseline, means, np.array([difference.n for difference in differences]))
+        difference_by_metric = {difference.metric: difference for difference in differences}
+        selected = [difference_by_metric[str(metric)] for metric in metrics]
+        means = np.nan_to_num([difference.mean for difference in selected])
+        return cls(system, baseline, means, np.array([difference.n for difference in selected]))
 
     def changes(self, as_judged: FloatArray, completed: FloatArray) -> FloatArray:
         """Return how much the means change, shape (completions, metrics).
