@@ -33,4 +33,4 @@ def test_it_runs_on_what_its_header_names(script: Path) -> None:
 def test_ray_counts_every_document_and_every_query_of_which_nothing_was_retrieved() -> None:
     printed = run(EXAMPLES / "ray_evaluation.py")
     assert "392,000 documents in " in printed  # 4,000 queries, 98% of them with 100 documents
-    assert "4000 queries\n80 with nothing retrieved, scored 0" in printed
+    assert "4,000 queries\n80 queries with no results, scored 0" in printed
