@@ -10,7 +10,7 @@ import numpy as np
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from retrieval_metrics.evaluation import summary_wording as wording
-from retrieval_metrics.evaluation.summary import ClusterSummary, MetricSummary, ShortRankings
+from retrieval_metrics.evaluation.summary import ClusterSummary, MetricSummary
 from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.metrics.base.rules import as_rules
@@ -109,7 +109,6 @@ def make_texts() -> dict[str, list[str]]:
             *wording.depth_notes(1, [rm.Metric.parse("ndcg@10")]),
             *wording.depth_notes(2, defaults),
             *wording.depth_notes(5, defaults),
-            wording.short_rankings_note(ShortRankings(cutoff=10, n_short=13, n=14)),
         ],
         "residuals": wording.residual_notes([summarize_metric(MRR, 9), summarize_metric(rm.Metric("rbp"), 9, 0.125)]),
         "directions and bounds": [

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 # The confidence level of printed intervals.
 LEVEL = 0.95
 
-# Short rankings are noted if more than this share of the rankings is short: a few are ordinary.
-MIN_SHORT_SHARE = 0.5
-
 
 @dataclass(frozen=True, slots=True)
 class MetricSummary:
@@ -72,21 +69,6 @@ class ClusterSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class ShortRankings:
-    """The rankings that end before the largest cutoff, where most of them do and a longer one hides it.
-
-    Attributes:
-        cutoff: The largest cutoff of the metrics.
-        n_short: The number of rankings with fewer results; those without any are not among them.
-        n: The number of rankings with results.
-    """
-
-    cutoff: int
-    n_short: int
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
 class Summary:
     """Everything that is printed of an evaluation.
 
@@ -97,7 +79,6 @@ class Summary:
         clusters: The clusters of the queries; None if queries are independent.
         budget_fills: How the rankings fill each budget of the metrics, as far as that is known.
         tie_range: The range of the means over all orders of equal scores; None if it was not computed.
-        short_rankings: How many rankings end before the largest cutoff; None if few or all do, or it is unknown.
     """
 
     metrics: tuple[MetricSummary, ...]
@@ -106,7 +87,6 @@ class Summary:
     clusters: ClusterSummary | None
     budget_fills: Mapping[Budget, BudgetFill]
     tie_range: TieRange | None
-    short_rankings: ShortRankings | None = None
 
 
 def summarize(record: Record) -> Summary:
@@ -146,25 +126,7 @@ def _compute_summary(record: Record) -> Summary:
         clusters=_summarize_clusters(record),
         budget_fills=measure_budget_fills(record) if isinstance(record, Scores) else {},
         tie_range=TieRange.from_record(record),
-        short_rankings=_find_short_rankings(record),
     )
-
-
-def _find_short_rankings(record: Record) -> ShortRankings | None:
-    """Return how many rankings end before the largest cutoff, if most but not all of them do."""
-    if not isinstance(record, Scores) or record.origin is None:
-        return None
-    cutoffs = []
-    for metric in record.metrics:
-        if isinstance(metric.k, int) and not metric.definition.is_given:
-            cutoffs.append(metric.k)
-    lengths = record.origin.judged.n_retrieved[record.positions]
-    lengths = lengths[lengths > 0]
-    cutoff = max(cutoffs, default=0)
-    n_short = int(np.count_nonzero(lengths < cutoff))
-    if n_short == len(lengths) or n_short <= MIN_SHORT_SHARE * len(lengths):
-        return None
-    return ShortRankings(cutoff, n_short, len(lengths))
 
 
 def means(record: Record) -> ByMetric[float]:

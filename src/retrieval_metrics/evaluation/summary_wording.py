@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.query_scores import QueryScore
-    from retrieval_metrics.evaluation.summary import ClusterSummary, MetricSummary, ShortRankings, Summary
+    from retrieval_metrics.evaluation.summary import ClusterSummary, MetricSummary, Summary
     from retrieval_metrics.evaluation.tie_range import TieRange
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.metrics.base.metric import Metric
@@ -47,8 +47,6 @@ def summary_notes(summary: Summary) -> list[str]:
     if summary.clusters is not None:
         notes += cluster_notes(summary.clusters)
     notes += depth_notes(summary.counts["longest_ranking"], metrics)
-    if summary.short_rankings is not None:
-        notes.append(short_rankings_note(summary.short_rankings))
     notes += [f"{budget}: {fill}" for budget, fill in summary.budget_fills.items()]
     notes += query_count_notes(summary.metrics)
     if summary.tie_range is not None:
@@ -211,15 +209,6 @@ def depth_notes(longest_ranking: int, metrics: Sequence[Metric]) -> list[str]:
         return []
     effect_text = ", and ".join(effects)
     return [f"all rankings end by rank {depth}, so {effect_text}; retrieve {largest_cutoff} or more"]
-
-
-def short_rankings_note(short: ShortRankings) -> str:
-    """Return how many rankings are shorter than the largest cutoff, and what to do."""
-    verb = "ends" if short.n_short == 1 else "end"
-    return (
-        f"{short.n_short} of {short.n} rankings {verb} before rank {short.cutoff}; retrieve {short.cutoff} or more "
-        "for each query"
-    )
 
 
 def residual_notes(metrics: Sequence[MetricSummary]) -> list[str]:
