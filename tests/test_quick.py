@@ -24,6 +24,7 @@ def test_a_module_has_its_doctests_and_the_tests_of_its_folder() -> None:
     assert not {name for name in chosen if name.startswith(("tests/files/", "tests/integrations/"))}
 
 
+@pytest.mark.thorough
 def test_a_module_has_the_test_of_its_name() -> None:
     assert "tests/_internal/test_validation.py" in names("src/retrieval_metrics/_internal/validation.py", depth=0)
 
@@ -39,6 +40,7 @@ def test_what_imports_a_module_is_chosen_also_through_others_but_not_for_its_typ
     assert near == {name: distance for name, distance in chosen.items() if distance <= 1}
 
 
+@pytest.mark.thorough
 def test_a_large_choice_says_how_to_narrow_it() -> None:
     one_file = Quick(["tests/_internal/test_lazy.py"], None)
     many_files = Quick(["src/retrieval_metrics/_internal/validation.py"], None)

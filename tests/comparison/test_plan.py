@@ -35,6 +35,7 @@ def test_a_pilots_number_has_80_percent_power_on_average() -> None:
     assert np.mean(powers) == pytest.approx(0.8, abs=0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("count", [8, 15])
 def test_small_pilots_are_given_room_for_their_error(count: int) -> None:
     random = np.random.default_rng(3)

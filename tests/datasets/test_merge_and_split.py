@@ -32,6 +32,7 @@ def subjects(part: rm.EvaluationSet) -> set[Any]:
 
 
 class TestSplit:
+    @pytest.mark.thorough
     @given(sets(), st.integers(0, 3))
     def test_nothing_leaks_and_nothing_is_lost(self, questions: rm.EvaluationSet, seed: int) -> None:
         try:

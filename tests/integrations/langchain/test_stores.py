@@ -68,6 +68,7 @@ def count_agreements(store: VectorStore, convert_weight: Callable[[float], float
     return n_equal, n_ordered
 
 
+@pytest.mark.thorough
 def test_the_documents_are_those_of_the_stores_own_mmr(named: tuple[str, Store]) -> None:
     name, (store, _) = named
     n_equal, n_ordered = count_agreements(store, (lambda weight: 1 - weight) if name == "Qdrant" else float)
