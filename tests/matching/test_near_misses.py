@@ -156,3 +156,13 @@ def make_collection_of_similar_ids(form: str, seed: int) -> tuple[Any, Any]:
 def test_different_documents_of_similar_ids_raise_no_alarm(form: str) -> None:
     alarms = [seed for seed in range(12) if search(*make_collection_of_similar_ids(form, seed)).entries]
     assert alarms == []
+
+
+def test_one_document_judged_in_two_spellings_hides_no_near_miss_of_the_others() -> None:
+    documents = [f"doc{letter}.md" for letter in "abcdefghi"]
+    qrels = {f"q{number}": [document.replace("doc", "Doc")] for number, document in enumerate(documents)}
+    run = {f"q{number}": [document, "other.md"] for number, document in enumerate(documents)}
+    qrels["q9"] = ["doca.md"]
+    run["q9"] = ["doca.md"]
+    with pytest.warns(rm.RetrievalWarning, match="8 of 9 missing relevant documents .* differ in case"):
+        assert rm.evaluate(qrels, run, "recall@5").counts["near_misses"] == 8

@@ -48,7 +48,7 @@ MAX_SAMPLED_IDS = 7_000
 MAX_COMPARED_IDS = 20_000
 # If documents that differ in the same way are more than this share of the near misses, ids of this form are different
 # documents in this collection.
-MAX_DISTINCT_SHARE = 0.1
+MAX_DISTINCT_SHARE = 0.3
 # Kinds that different documents also show: a single near miss among many documents that were not found is chance.
 MIN_SHARE_BY_KIND: Mapping[NearIdKind, float] = {
     "case": 0.05,
