@@ -118,6 +118,24 @@ def test_documents_that_cannot_be_used_are_refused_before_any_call(
     assert not queries
 
 
+def test_documents_of_a_generator_are_read_as_often_as_needed() -> None:
+    document = rm.Retrieved("a", TEXT, source="a.md")
+    generated = rm.evaluate(QUESTIONS, RUN, "recall", documents=iter([document]))
+    assert generated.means == {"recall": 1.0}
+    comparison = rm.compare(QUESTIONS, {"a": RUN, "b": RUN}, "recall", documents=iter([document]))
+    assert comparison.evaluations["a"].means == {"recall": 1.0}
+
+
+@pytest.mark.parametrize("documents", [3, True])
+def test_documents_that_are_no_collection_are_refused_by_name(documents: Any) -> None:
+    with pytest.raises(TypeError, match="documents must be texts by the name of their source"):
+        rm.compare_retrievers(
+            {"a": lambda _: [CHUNK], "b": lambda _: [CHUNK]}, QUESTIONS, "recall", documents=documents
+        )
+    with pytest.raises(TypeError, match="documents must be texts by the name of their source"):
+        rm.evaluate(QUESTIONS, RUN, "recall", documents=documents)
+
+
 def test_texts_cannot_be_passed_twice() -> None:
     matching = rm.Matching(sources={"a.md": TEXT})
     with pytest.raises(ValueError, match="not as both"):

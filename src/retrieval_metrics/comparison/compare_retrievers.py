@@ -16,6 +16,7 @@ from retrieval_metrics.comparison.tests_of_pairs import list_pairs
 from retrieval_metrics.evaluation.evaluation_task import make_first_answer_check
 from retrieval_metrics.files.question_files import read_question_source
 from retrieval_metrics.inputs.document_texts import with_document_texts
+from retrieval_metrics.inputs.documents import keep_for_rereading
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.matching.source_texts import with_source_texts
@@ -89,9 +90,7 @@ class _Retrieval:
         self._qrels = as_qrels(self._questions)  # with the texts and sources of the questions
         self._baseline = baseline
         self._rules = rules
-        documents: Any = options.pop("documents", None)
-        if documents is not None and not isinstance(documents, (Mapping, str, bytes)):
-            documents = list(documents)  # read several times
+        documents = keep_for_rereading(options.pop("documents", None))
         self._match = with_source_texts(match, documents, self._qrels, self._questions)
         self._qrels = with_document_texts(self._qrels, documents)
         self._show_progress = show_progress

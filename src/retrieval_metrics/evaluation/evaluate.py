@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.warn import warn
@@ -13,6 +12,7 @@ from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.files.judgment_paths import resolve_judgments
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.document_texts import with_document_texts
+from retrieval_metrics.inputs.documents import keep_for_rereading
 from retrieval_metrics.inputs.exclusion import as_exclusion
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -23,6 +23,8 @@ from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_me
 from retrieval_metrics.metrics.base.rules import as_rules
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from retrieval_metrics.files.judgment_paths import JudgmentsOrPath
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
@@ -108,8 +110,7 @@ def evaluate(
     count_common_queries(run, read_qrels)
     if isinstance(run, RetrievedRun):
         run.require_an_answer()
-    if documents is not None and not isinstance(documents, (Mapping, str, bytes)) and isinstance(documents, Iterable):
-        documents = list(documents)  # read several times
+    documents = keep_for_rereading(documents)
     matching = with_source_texts(match, documents, read_qrels, questions)
     read_qrels = with_document_texts(read_qrels, documents)
     if find_rebuilt_runs(read_qrels, [run], matching):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from retrieval_metrics.evaluation.evaluate import evaluate
@@ -13,6 +12,7 @@ from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.files.question_files import read_question_source
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.document_texts import with_document_texts
+from retrieval_metrics.inputs.documents import keep_for_rereading
 from retrieval_metrics.inputs.exclusion import as_exclusion
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
@@ -22,7 +22,7 @@ from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.query_scores import QueryScore
@@ -102,8 +102,7 @@ class EvaluationTask:
         self._clusters = find_clusters(parsed_questions, self.qrels, clusters)
         if callable(documents):
             documents = documents() if self.sources else None
-        if documents is not None and not isinstance(documents, (Mapping, str, bytes)):
-            documents = list(documents)  # read several times
+        documents = keep_for_rereading(documents)
         self.match = with_source_texts(match, documents, self.qrels, parsed_questions)
         self.qrels = with_document_texts(self.qrels, documents)
         self.key = get_match_key(match)

@@ -87,6 +87,16 @@ def source_text_by_name(documents: Documents, judged: Collection[str] = ()) -> d
     return texts
 
 
+def keep_for_rereading(documents: Documents | None) -> Documents | None:
+    """Return documents so that they can be read several times: a generator as a list, all others as they are.
+
+    What cannot be iterated over is returned as well; `source_text_by_name` refuses it by name.
+    """
+    if isinstance(documents, (Mapping, str, bytes)) or not isinstance(documents, Iterable):
+        return documents
+    return list(documents)
+
+
 def documents_as_items(documents: Iterable[Any], requirement: str) -> list[Retrieved]:
     """Return documents, of an installed host or of the core, as items of the core."""
     items: list[Retrieved] = []

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.inputs.documents import source_text_by_name
+from retrieval_metrics.inputs.documents import keep_for_rereading, source_text_by_name
 from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.questions import Questions
 
@@ -59,8 +58,7 @@ def with_source_texts(
         return replace(as_matching(match), sources=kept_sources.texts)
     if has_texts:
         raise ValueError("pass the source texts as documents= or as Matching(sources=...), not as both")
-    if not isinstance(documents, (Mapping, str, bytes)) and isinstance(documents, Iterable):
-        documents = list(documents)  # read twice
+    documents = keep_for_rereading(documents)
     texts = source_text_by_name(documents, judged_sources)
     require_judged_names(qrels, documents, match)
     if kept_sources is not None:
