@@ -8,10 +8,10 @@ from retrieval_metrics.datasets.exported_labels import (
     ANONYMOUS,
     AnswerCollector,
     ExportedLabels,
+    ExportOptions,
     GivenAnswer,
     choose_question,
     find_value,
-    name_grader,
     read_date,
 )
 
@@ -66,9 +66,12 @@ def test_the_only_question_is_taken() -> None:
 
 
 def test_graders_have_the_names_that_were_given_to_them() -> None:
-    assert name_grader(None, None) == ANONYMOUS
-    assert name_grader(7, {"7": "Ada"}) == "Ada"
-    assert name_grader(7, None, "annotator ") == "annotator 7"
+    options = ExportOptions(
+        grades=None, query=None, document=None, question=None, graders={"7": "Ada"}, relevant_from=None
+    )
+    assert options.name_grader(None) == ANONYMOUS
+    assert options.name_grader(7) == "Ada"
+    assert options.name_grader(8, "annotator ") == "annotator 8"
 
 
 @pytest.mark.parametrize(("value", "date"), [("2026-05-31T10:00:00Z", "2026-05-31"), ("3 hours ago", None), (5, None)])

@@ -114,6 +114,10 @@ def test_what_is_not_clear_is_asked_for_and_the_answer_works() -> None:
         ([{"id": 1, "query": "reset", "relevance": "Relevant", "annotator": 1}], "JSON-MIN"),
         ([make_task(1, pair("d1"))], "nobody answered anything"),
         ([make_task(1, pair("d1"), make_annotation(1, make_result("choices", ["a", "b"])))], "task 1: 2 choices"),
+        (
+            [make_task(1, ITEMS, make_annotation(1, make_result("choices", ["Relevant"])))],
+            "task 1 shows a list of documents, and 'relevance' is one answer for all of them",
+        ),
     ],
 )
 def test_other_exports_are_refused(entries: Any, message: str) -> None:

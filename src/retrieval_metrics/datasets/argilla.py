@@ -7,20 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.datasets.exported_labels import (
-    DOCUMENT_NAMES,
-    QUERY_NAMES,
     AnswerCollector,
     GivenAnswer,
     Place,
     choose_question,
-    find_value,
     name_export_in_errors,
-    name_grader,
     read_entries,
 )
 
 if TYPE_CHECKING:
-    from retrieval_metrics.datasets.exported_labels import ChoiceGrades, ExportedLabels
+    from retrieval_metrics.datasets.exported_labels import ExportedLabels, ExportOptions
     from retrieval_metrics.datasets.label import Grader
 
 TOOL = "Argilla"
@@ -67,35 +63,26 @@ class _Record:
     replies: Sequence[_Reply]
 
 
-def read_argilla(
-    source: Any,
-    *,
-    grades: ChoiceGrades | None,
-    query: str | None,
-    document: str | None,
-    question: str | None,
-    graders: Mapping[Any, str] | None,
-    relevant_from: float | None,
-) -> ExportedLabels:
+def read_argilla(source: Any, options: ExportOptions) -> ExportedLabels:
     """Read records of Argilla; see `Labels.from_argilla`."""
     with name_export_in_errors(source):
         records = []
         for number, entry in enumerate(read_entries(source, TOOL), start=1):
             records.append(_read_record(entry, number))
-        chosen_question = choose_question(_list_questions(records), question, TOOL)
-        options = _list_options(records, chosen_question)
+        question = choose_question(_list_questions(records), options.question, TOOL)
+        ranked_options = _list_ranked_options(records, question)
         collector = AnswerCollector()
         for record in records:
             where = f"record {record.name!r}"
-            query_of_record = find_value(record.values, query, QUERY_NAMES, "query", where)
-            replies = _select_replies(record, chosen_question)
-            if options:
-                documents = _find_documents(record.values, options, where)
-                _collect_rankings(query_of_record, documents, replies, graders, collector)
+            query = options.find_query(record.values, where)
+            replies = _select_replies(record, question)
+            if ranked_options:
+                documents = _find_documents(record.values, ranked_options, where)
+                _collect_rankings(query, documents, replies, options, collector)
             else:
-                document_of_record = find_value(record.values, document, DOCUMENT_NAMES, "document", where)
-                _collect_answers(query_of_record, document_of_record, replies, graders, collector)
-        return collector.as_labels(grades, relevant_from)
+                document = options.find_document(record.values, where)
+                _collect_answers(query, document, replies, options, collector)
+        return collector.as_labels(options.grades, options.relevant_from)
 
 
 def _read_record(entry: Any, number: int) -> _Record:
@@ -156,7 +143,7 @@ def _list_questions(records: Sequence[_Record]) -> list[str]:
     return list(questions)
 
 
-def _list_options(records: Sequence[_Record], question: str) -> list[str]:
+def _list_ranked_options(records: Sequence[_Record], question: str) -> list[str]:
     """Return the options of a question that ranks them; none if it does not."""
     options: dict[str, None] = {}
     for record in records:
@@ -175,10 +162,10 @@ def _is_ranking(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(option, Mapping) for option in value)
 
 
-def _find_documents(values: Mapping[str, Any], options: Sequence[str], where: str) -> dict[str, Any]:
+def _find_documents(values: Mapping[str, Any], ranked_options: Sequence[str], where: str) -> dict[str, Any]:
     """Return the document that each option of a ranking stands for in a record."""
     document_by_option = {}
-    for option in options:
+    for option in ranked_options:
         document = values.get(f"{option}_id")
         if document is None:
             raise ValueError(
@@ -193,7 +180,7 @@ def _collect_rankings(
     query: Any,
     documents: Mapping[str, Any],
     replies: Sequence[_Reply],
-    graders: Mapping[Any, str] | None,
+    options: ExportOptions,
     collector: AnswerCollector,
 ) -> None:
     for document in documents.values():
@@ -201,7 +188,7 @@ def _collect_rankings(
     for reply in replies:
         if reply.status == DISCARDED or reply.value is None:
             continue
-        grader = _name_replier(reply, graders)
+        grader = _name_replier(reply, options)
         for option in reply.value:
             rank = option.get("rank")
             if rank is not None:
@@ -212,12 +199,12 @@ def _collect_answers(
     query: Any,
     document: Any,
     replies: Sequence[_Reply],
-    graders: Mapping[Any, str] | None,
+    options: ExportOptions,
     collector: AnswerCollector,
 ) -> None:
     collector.add_document(query, document)
     for reply in replies:
-        grader = _name_replier(reply, graders)
+        grader = _name_replier(reply, options)
         if reply.status == DISCARDED:
             collector.add_answer(GivenAnswer(query, document, None, grader, reply.kind, reason=DISCARDED))
         elif reply.value is not None:
@@ -229,7 +216,7 @@ def _collect_answers(
             collector.add_answer(GivenAnswer(query, document, reply.value, grader, reply.kind))
 
 
-def _name_replier(reply: _Reply, graders: Mapping[Any, str] | None) -> str:
+def _name_replier(reply: _Reply, options: ExportOptions) -> str:
     if reply.kind == "model":
-        return name_grader(reply.grader or NAMELESS_MODEL, graders)
-    return name_grader(reply.grader, graders)
+        return options.name_grader(reply.grader or NAMELESS_MODEL)
+    return options.name_grader(reply.grader)

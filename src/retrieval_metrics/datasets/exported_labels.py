@@ -86,6 +86,45 @@ class ExportedLabels:
     scale: Scale | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOptions:
+    """The options with which an export is read.
+
+    Attributes:
+        grades: The grade of each choice, or of each of the first places of a ranking; None if the choices are numbers.
+        query: The name under which the query stands; None to try the usual ones.
+        document: The name under which the document stands; None to try the usual ones.
+        question: The name of the question whose answers are the grades; None if there is only one.
+        graders: Names of the graders, by their ids in the tool.
+        relevant_from: The lowest grade with which a document is relevant; None if that is not said.
+    """
+
+    grades: ChoiceGrades | None
+    query: str | None
+    document: str | None
+    question: str | None
+    graders: Mapping[Any, str] | None
+    relevant_from: float | None
+
+    def find_query(self, values: Mapping[str, Any], where: str) -> Any:
+        """Return the query of a record, whose location `where` names; see `find_value`."""
+        return find_value(values, self.query, QUERY_NAMES, "query", where)
+
+    def find_document(self, values: Mapping[str, Any], where: str) -> Any:
+        """Return the document of a record, whose location `where` names; see `find_value`."""
+        return find_value(values, self.document, DOCUMENT_NAMES, "document", where)
+
+    def name_grader(self, grader: Any, prefix: str = "") -> str:
+        """Return the name of the grader with an id; a key of `graders` may be the id or its text."""
+        if grader is None:
+            return ANONYMOUS
+        if self.graders is not None:
+            for key in (grader, str(grader)):
+                if key in self.graders:
+                    return self.graders[key]
+        return f"{prefix}{grader}"
+
+
 class AnswerCollector:
     """The documents of an export, and the answers about them."""
 
@@ -259,16 +298,6 @@ def choose_question(names: Sequence[str], question: str | None, tool: str) -> st
     if len(names) > 1:
         raise ValueError(f"this export of {tool} answers {listed}; choose the grades with question=...")
     return names[0]
-
-
-def name_grader(grader: Any, graders: Mapping[Any, str] | None, prefix: str = "") -> str:
-    """Return the name of the grader with an id; a key of `graders` may be the id or its text."""
-    if grader is None:
-        return ANONYMOUS
-    for key in (grader, str(grader)):
-        if graders is not None and key in graders:
-            return graders[key]
-    return f"{prefix}{grader}"
 
 
 def read_date(value: Any) -> str | None:

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.datasets.exported_labels import (
-    DOCUMENT_NAMES,
-    QUERY_NAMES,
     AnswerCollector,
     GivenAnswer,
     Place,
     choose_question,
-    find_value,
     name_export_in_errors,
-    name_grader,
     read_date,
     read_entries,
 )
@@ -23,7 +19,7 @@ from retrieval_metrics.datasets.exported_labels import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from retrieval_metrics.datasets.exported_labels import ChoiceGrades, ExportedLabels
+    from retrieval_metrics.datasets.exported_labels import ExportedLabels, ExportOptions
     from retrieval_metrics.datasets.label import Grader
 
 TOOL = "Label Studio"
@@ -54,25 +50,16 @@ class _Annotation:
     date: str | None
 
 
-def read_label_studio(
-    source: Any,
-    *,
-    grades: ChoiceGrades | None,
-    query: str | None,
-    document: str | None,
-    question: str | None,
-    graders: Mapping[Any, str] | None,
-    relevant_from: float | None,
-) -> ExportedLabels:
+def read_label_studio(source: Any, options: ExportOptions) -> ExportedLabels:
     """Read an export of Label Studio; see `Labels.from_label_studio`."""
     with name_export_in_errors(source):
         tasks = read_entries(source, TOOL)
         _require_tasks(tasks)
-        name = choose_question(_list_questions(tasks), question, TOOL)
+        question = choose_question(_list_questions(tasks, options), options.question, TOOL)
         collector = AnswerCollector()
         for task in tasks:
-            _read_task(task, name, query, document, graders, collector)
-        return collector.as_labels(grades, relevant_from)
+            _read_task(task, question, options, collector)
+        return collector.as_labels(options.grades, options.relevant_from)
 
 
 def _require_tasks(tasks: Sequence[Any]) -> None:
@@ -84,21 +71,21 @@ def _require_tasks(tasks: Sequence[Any]) -> None:
             )
 
 
-def _list_questions(tasks: Sequence[Mapping[str, Any]]) -> list[str]:
+def _list_questions(tasks: Sequence[Mapping[str, Any]], options: ExportOptions) -> list[str]:
     """Return the names of the controls whose answers can be grades."""
     names: dict[str, None] = {}
     for task in tasks:
-        for annotation in _iterate_annotations(task, None):
+        for annotation in _iterate_annotations(task, options):
             for result in annotation.results:
                 if result.get("type") in GRADED_TYPES:
                     names[result["from_name"]] = None
     return list(names)
 
 
-def _iterate_annotations(task: Mapping[str, Any], graders: Mapping[Any, str] | None) -> Iterator[_Annotation]:
+def _iterate_annotations(task: Mapping[str, Any], options: ExportOptions) -> Iterator[_Annotation]:
     for annotation in task.get("annotations") or ():
         yield _Annotation(
-            grader=_name_annotator(annotation.get("completed_by"), graders),
+            grader=_name_annotator(annotation.get("completed_by"), options),
             kind="human",
             results=annotation.get("result") or (),
             is_skipped=bool(annotation.get("was_cancelled")),
@@ -108,7 +95,7 @@ def _iterate_annotations(task: Mapping[str, Any], graders: Mapping[Any, str] | N
         if not isinstance(prediction, Mapping):  # an export without predictions may list their ids
             continue
         yield _Annotation(
-            grader=name_grader(prediction.get("model_version") or "prediction", graders),
+            grader=options.name_grader(prediction.get("model_version") or "prediction"),
             kind="model",
             results=prediction.get("result") or (),
             is_skipped=False,
@@ -116,37 +103,37 @@ def _iterate_annotations(task: Mapping[str, Any], graders: Mapping[Any, str] | N
         )
 
 
-def _name_annotator(annotator: Any, graders: Mapping[Any, str] | None) -> str:
+def _name_annotator(annotator: Any, options: ExportOptions) -> str:
     """Return the name of an annotator, of whom an export holds the number, or an object with the address."""
     if not isinstance(annotator, Mapping):
-        return name_grader(annotator, graders, "annotator ")
+        return options.name_grader(annotator, "annotator ")
     number = annotator.get("id")
-    if graders is not None and number in graders:
-        return graders[number]
-    return name_grader(annotator.get("email") or number, graders)
+    if options.graders is not None and number in options.graders:
+        return options.graders[number]
+    return options.name_grader(annotator.get("email") or number)
 
 
 def _read_task(
     task: Mapping[str, Any],
     question: str,
-    query_name: str | None,
-    document_name: str | None,
-    graders: Mapping[Any, str] | None,
+    options: ExportOptions,
     collector: AnswerCollector,
 ) -> None:
     data = task["data"]
     where = f"the data of task {task.get('id')!r}"
-    query = find_value(data, query_name, QUERY_NAMES, "query", where)
-    listed_documents = _list_documents(data)
-    if listed_documents and document_name is None:
-        for document in listed_documents:
-            collector.add_document(query, document)
-    else:
-        document = find_value(data, document_name, DOCUMENT_NAMES, "document", where)
+    query = options.find_query(data, where)
+    document = None  # of a task that shows a list
+    listed_documents = []
+    if options.document is None:
+        listed_documents = _list_documents(data)
+    for listed_document in listed_documents:
+        collector.add_document(query, listed_document)
+    if not listed_documents:
+        document = options.find_document(data, where)
         collector.add_document(query, document)
-    for annotation in _iterate_annotations(task, graders):
+    for annotation in _iterate_annotations(task, options):
         if annotation.is_skipped:
-            if not listed_documents or document_name is not None:
+            if document is not None:
                 skipped = GivenAnswer(query, document, None, annotation.grader, reason=SKIPPED, date=annotation.date)
                 collector.add_answer(skipped)
             continue
@@ -156,6 +143,11 @@ def _read_task(
             value = result["value"][result["type"]]
             if result["type"] == RANKER:
                 choice_by_document = _read_ranker(value)
+            elif document is None:
+                raise ValueError(
+                    f"task {task.get('id')!r} shows a list of documents, and {question!r} is one answer for all of "
+                    "them; choose a ranker with question=..., or the key of the document with document=..."
+                )
             else:
                 choice_by_document = {document: _read_choice(value, f"task {task.get('id')!r}")}
             for graded_document, choice in choice_by_document.items():

@@ -12,6 +12,7 @@ from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.datasets.argilla import read_argilla
+from retrieval_metrics.datasets.exported_labels import ExportOptions
 from retrieval_metrics.datasets.grader_agreement import Agreement, krippendorff_alpha
 from retrieval_metrics.datasets.label import FIELDS, Label, read_label
 from retrieval_metrics.datasets.label_studio import read_label_studio
@@ -195,8 +196,7 @@ class Labels(Printed):
             >>> labels.graders, labels.qrels
             (('Ada',), {'reset': {'d1': 1.0}})
         """
-        exported = read_label_studio(
-            source,
+        options = ExportOptions(
             grades=grades,
             query=query,
             document=document,
@@ -204,7 +204,7 @@ class Labels(Printed):
             graders=graders,
             relevant_from=relevant_from,
         )
-        return cls._from_export(exported)
+        return cls._from_export(read_label_studio(source, options))
 
     @classmethod
     def from_argilla(
@@ -246,8 +246,7 @@ class Labels(Printed):
             >>> [(label.grader, label.kind, label.grade) for label in Labels.from_argilla([record])]
             [('u1', 'human', 2.0), ('a model', 'model', 3.0)]
         """
-        exported = read_argilla(
-            source,
+        options = ExportOptions(
             grades=grades,
             query=query,
             document=document,
@@ -255,7 +254,7 @@ class Labels(Printed):
             graders=graders,
             relevant_from=relevant_from,
         )
-        return cls._from_export(exported)
+        return cls._from_export(read_argilla(source, options))
 
     @classmethod
     def _from_export(cls, exported: ExportedLabels) -> Labels:
