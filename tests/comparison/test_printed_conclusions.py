@@ -276,8 +276,10 @@ def check_printed_comparisons(n_comparisons: int) -> Counter[str]:
         if len(comparison.pairs) == 1:
             counts["cells"] += check_table(comparison)
             if len(comparison.metrics) == 1:
-                # Clusters have a line of their own.
-                assert len(str(comparison).splitlines()) <= 8 + (comparison.clusters is not None)
+                lines = str(comparison).splitlines()
+                # Clusters and unequal depths have a line of their own.
+                n_notes = (comparison.clusters is not None) + ("compares unequal depths" in str(comparison))
+                assert len(lines) <= 8 + n_notes
     return counts
 
 
