@@ -18,6 +18,8 @@ def test_a_comparison_shows_its_answer_first(comparison_of_passages: rm.Comparis
     shown = comparison_of_passages._repr_html_()
     assert shown.index("system 5 is better than ") < shown.index("<table>")
     assert "means and differences" in shown
+    worst = comparison_of_passages.evaluations["system 5"].worst("ndcg@10")
+    assert str(worst.queries[0]) in shown[shown.rindex("system 5") :]
     assert "system 5 - system 4" in shown or "system 1 - system 0" in shown
 
 

@@ -31,3 +31,16 @@ def test_a_result_is_as_short_as_what_is_known_of_it() -> None:
     # The unjudged one is the number of its text alone; the others have their state, no score, and their grade.
     assert rows[0]["results"] == [[1, [0, 0, None, 1.0, [0]], [2, 1, None, 0.0]]]
     assert details.number_by_detail == {"found": 0}
+
+
+def test_a_text_is_marked_where_it_is_relevant_and_only_in_relevant_results() -> None:
+    quote = rm.Quote("keys are hashed")
+    results = [rm.Retrieved("x", "No keys here."), rm.Retrieved("a", "In a set, keys are hashed once.")]
+    evaluation = rm.evaluate({"q": [quote]}, {"q": results}, "mrr")
+    explainer = Explainer(evaluation.scores)
+    details = QueryDetails(1, 10, is_flat=True)
+    (explained,) = explainer.explain(explainer.outcomes([0]))
+    details.add(0, 0, explainer, explained)
+    page_details = details.page_details(None)
+    # The first result is unjudged; in the second, characters 10 to 25 are the quote.
+    assert page_details.rows[0]["results"] == [[1, [2, 0, None, 1.0, [0], [[10, 25]]]]]

@@ -22,6 +22,7 @@ def test_lines_break_where_the_questions_or_the_rules_changed(tmp_path: Path) ->
     history.add(result(1, qrels=QRELS | {"q8": ["d"]}, ties="input"), "c")
     figure = history.plot("mrr")
     assert [text.get_text() for text in figure.axes[0].texts] == ["questions changed", "rules changed"]
+    assert [text.xy[0] for text in figure.axes[0].texts] == [0.5, 1.5]  # type: ignore[attr-defined]
     assert len(figure.axes[0].containers) == 3
     assert "2 evaluations on the current questions" in " ".join(figure.axes[0].get_xlabel().split())
 
