@@ -96,7 +96,7 @@ def _without_later_calls(found_items: Sequence[_FoundItem]) -> list[_FoundItem]:
     return merged
 
 
-def truncate_ranking(ranking: Ranking, k: int | None) -> Any:
+def truncate_ranking(ranking: Ranking, k: int | None) -> Ranking:
     """Return the first `k` of a ranking, in its form; None returns the ranking itself."""
     if k is None or len(ranking) <= k:
         return ranking

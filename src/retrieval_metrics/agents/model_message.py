@@ -65,7 +65,7 @@ class ModelMessage:
         return list(by_id.values())
 
 
-def read_message(payload: Any, message: ModelMessage | None = None) -> ModelMessage:
+def read_message(payload: object, message: ModelMessage | None = None) -> ModelMessage:
     """Collect the objects and the tool calls in a decoded payload, without entering the arguments of calls."""
     if message is None:
         message = ModelMessage()

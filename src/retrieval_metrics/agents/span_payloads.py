@@ -53,7 +53,7 @@ MAX_FAILURE_LENGTH = 2_000
 DOCUMENTS_HINT = "; documents= takes a function that returns those that the search found"
 
 
-def find_documents(payload: Any) -> list[Retrieved] | None:
+def find_documents(payload: object) -> list[Retrieved] | None:
     """Return the documents in a payload; None if it holds no list of documents.
 
     Raises:
@@ -109,7 +109,7 @@ def _may_hold_json(document: Retrieved) -> bool:
     return document.id is None and text[:1] in {"[", "{"}
 
 
-def unwrap_block(block: Any) -> list[Any]:
+def unwrap_block(block: object) -> list[Any]:
     """Return the contents of a block of a tool's result: JSON in its text, an MCP resource or a search result.
 
     A block that wraps none of these is returned itself.
@@ -135,7 +135,7 @@ def unwrap_block(block: Any) -> list[Any]:
     return [{"id": address, "text": text or None}]
 
 
-def find_failure(payload: Any) -> str | None:
+def find_failure(payload: object) -> str | None:
     """Return why a result says that its call failed; None if it does not."""
     if (
         isinstance(payload, list)
@@ -172,7 +172,7 @@ def _has_failure_value(payload: dict[str, Any]) -> bool:
     return any(str(payload.get(key)).lower() in values for key, values in FAILURE_VALUES.items())
 
 
-def find_question(payload: Any) -> str | None:
+def find_question(payload: object) -> str | None:
     """Return what a search was asked for; None if that is unknown."""
     if isinstance(payload, dict) and len(payload) == 1:
         return find_question(next(iter(payload.values())))
@@ -188,7 +188,7 @@ def _is_plain_text(value: Any) -> TypeGuard[str]:
     return isinstance(value, str) and not JSON_START.match(value)
 
 
-def last_text(payload: Any) -> str | None:
+def last_text(payload: object) -> str | None:
     """Return the last text in the message of a model; the blocks of a message are one text."""
     return _last_text(decode_payload(payload))
 
@@ -232,7 +232,7 @@ def find_block_type(block: dict[str, Any]) -> str | None:
     return None
 
 
-def list_texts(payload: Any) -> list[str]:
+def list_texts(payload: object) -> list[str]:
     """Return every text in a payload that is sent to a model."""
     if isinstance(payload, str):
         return [payload]

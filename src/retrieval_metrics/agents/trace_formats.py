@@ -111,7 +111,7 @@ class TimeUnit(NamedTuple):
 TIME_UNITS = (TimeUnit(1e17, 1e9), TimeUnit(1e14, 1e6), TimeUnit(1e11, 1e3))
 
 
-def read_spans(record: Any) -> Iterator[TraceSpan]:
+def read_spans(record: object) -> Iterator[TraceSpan]:
     """Yield the spans of one object of a file: a span, a whole trace, or an export of many."""
     if not isinstance(record, dict):
         raise TraceError(f"a trace must hold spans as objects, got {record!r:.80} ({type(record).__name__})")

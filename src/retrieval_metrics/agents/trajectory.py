@@ -190,7 +190,7 @@ class Trajectory:
         return f"<Trajectory: {format_count(len(self.calls), 'call')}, {self.failed} failed{unknown_note}>"
 
 
-def result_key(item: Any) -> Any:
+def result_key(item: object) -> Any:
     """Return the key by which two results are the same: the identity of the item, with its text if it has one."""
     if isinstance(item, Retrieved) and item.text:
         return (item_identity(item), item.text)

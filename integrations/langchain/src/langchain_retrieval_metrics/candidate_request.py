@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableBinding
@@ -43,7 +43,9 @@ class CandidateRequest:
     n_fetched: int | None = None
 
 
-def make_request(retriever: Any, k: int, fetch_k: int | None, fetch_k_arg: str | None) -> CandidateRequest:
+def make_request(
+    retriever: Runnable[str, Any], k: int, fetch_k: int | None, fetch_k_arg: str | None
+) -> CandidateRequest:
     """Return how to ask a base retriever for candidates."""
     # The retriever of a vector store, also configurable or bound, takes `k` with each call. A retriever with a field
     # `k`, such as BM25Retriever, is copied, so that the original stays as it is.
@@ -80,22 +82,23 @@ def make_request(retriever: Any, k: int, fetch_k: int | None, fetch_k_arg: str |
             is_told=True,
             n_fetched=count_fetched(inner.vectorstore, search_kwargs, store_arguments),
         )
-    is_told = _has_k(retriever)
-    if is_told:
+    is_told = False
+    if _has_k(retriever):
+        is_told = True
         retriever = retriever.model_copy(update={"k": fetch_k})
     return CandidateRequest(
         retriever=retriever, k=k, fetch_k=fetch_k, arguments={}, max_documents=fetch_k, is_told=is_told
     )
 
 
-def _unwrap(retriever: Any) -> Any:
+def _unwrap(retriever: object) -> object:
     """Return the retriever inside bindings and configurable fields."""
     while isinstance(retriever, (RunnableBinding, DynamicRunnable)):
         retriever = retriever.bound if isinstance(retriever, RunnableBinding) else retriever.default
     return retriever
 
 
-def _has_k(retriever: Any) -> bool:
+def _has_k(retriever: object) -> TypeGuard[BaseRetriever]:
     """Return whether a retriever has a field `k` for how many documents it returns, as BM25Retriever has."""
     # The `k` of an MMRRetriever is how many documents MMR selects.
     if not isinstance(retriever, BaseRetriever) or isinstance(retriever, MMRSettings):

@@ -89,7 +89,7 @@ def are_documents(value: object) -> bool:
     return isinstance(value, list) and len(value) > 0 and all(isinstance(document, Document) for document in value)
 
 
-def get_key(mapping: Any, key: str, what: str) -> Any:
+def get_key(mapping: Mapping[str, object] | None, key: str, what: str) -> object:
     """Return the value of a key; raise if it is missing, with a message that says in what."""
     if isinstance(mapping, Mapping) and key in mapping:
         return mapping[key]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
@@ -12,6 +12,8 @@ from langchain_retrieval_metrics.documents import as_retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from langchain_core.runnables import Runnable
 
 # What such a retriever has: a store of chunks, one of parents, and the key of the metadata that holds the parent's id.
 CHUNK_STORE = "vectorstore"
@@ -28,7 +30,7 @@ class ParentRecorder:
         retriever: The retriever to ask.
     """
 
-    def __init__(self, retriever: Any) -> None:
+    def __init__(self, retriever: Runnable[Any, Any]) -> None:
         self.retriever = retriever
         self._parent_key: str | None = None
         self._chunks: list[Document] = []
@@ -52,7 +54,7 @@ class ParentRecorder:
         (keys,) = arguments
         self._parents += zip(keys, parents, strict=True)
 
-    def add_chunks(self, answer: Any) -> Any:
+    def add_chunks(self, answer: object) -> object:
         """Return an answer as items that say which chunks they contain; anything but parents as it is."""
         if self._parent_key is None or not isinstance(answer, list) or not self._parents:
             return answer
@@ -71,7 +73,7 @@ class ParentRecorder:
         return items
 
 
-def _answers_with_parents(retriever: Any) -> bool:
+def _answers_with_parents(retriever: object) -> TypeGuard[BaseRetriever]:
     has_stores = all(hasattr(retriever, name) for name in (CHUNK_STORE, PARENT_STORE, PARENT_KEY))
     return has_stores and isinstance(retriever, BaseRetriever)
 

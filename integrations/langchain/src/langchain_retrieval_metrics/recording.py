@@ -95,27 +95,33 @@ class SearchHandler(BaseCallbackHandler):
         self._query = query
 
     def _start(
-        self, kind: str, name: str, run_input: Any, run_id: UUID, parent_run_id: UUID | None, **fields: Any
+        self, kind: str, name: str, run_input: object, run_id: UUID, parent_run_id: UUID | None, **fields: Any
     ) -> None:
         parent = None if parent_run_id is None else str(parent_run_id)
         self._recording.start(str(run_id), parent, kind, name, run_input, query=self._query, **fields)
 
     def on_chain_start(
-        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+        self, serialized: object, inputs: object, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: object
     ) -> None:
         """Record the start of a chain or another step."""
         del serialized, inputs
         self._start("other", str(kwargs.get("name") or "chain"), None, run_id, parent_run_id)
 
     def on_retriever_start(
-        self, serialized: Any, query: str, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+        self, serialized: object, query: str, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: object
     ) -> None:
         """Record the start of a search."""
         del serialized
         self._start("retriever", str(kwargs.get("name") or "retriever"), query, run_id, parent_run_id)
 
     def on_tool_start(
-        self, serialized: Any, input_str: str, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+        self,
+        serialized: dict[str, Any] | None,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: object,
     ) -> None:
         """Record the start of a tool, with the id of its call."""
         name = kwargs.get("name") or (serialized or {}).get("name") or "tool"
@@ -123,7 +129,13 @@ class SearchHandler(BaseCallbackHandler):
         self._start("tool", str(name), arguments, run_id, parent_run_id, call=kwargs.get("tool_call_id"))
 
     def on_chat_model_start(
-        self, serialized: Any, messages: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+        self,
+        serialized: object,
+        messages: list[list[BaseMessage]],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: object,
     ) -> None:
         """Record the messages that a model reads."""
         del serialized
@@ -133,23 +145,29 @@ class SearchHandler(BaseCallbackHandler):
         self._start("model", str(kwargs.get("name") or "model"), contents, run_id, parent_run_id)
 
     def on_llm_start(
-        self, serialized: Any, prompts: list[str], *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+        self,
+        serialized: object,
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: object,
     ) -> None:
         """Record the prompts that a model without messages reads."""
         del serialized
         self._start("model", str(kwargs.get("name") or "model"), list(prompts), run_id, parent_run_id)
 
-    def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_chain_end(self, outputs: object, *, run_id: UUID, **kwargs: object) -> None:
         """Record the end of a step."""
         del outputs, kwargs
         self._recording.end(str(run_id))
 
-    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any) -> None:
+    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: object) -> None:
         """Record the documents that a search returned."""
         del kwargs
         self._recording.end(str(run_id), output=[as_retrieved(document) for document in documents])
 
-    def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_tool_end(self, output: object, *, run_id: UUID, **kwargs: object) -> None:
         """Record the output of a tool, or its error."""
         del kwargs
         if isinstance(output, ToolMessage) and output.status == "error":
@@ -157,7 +175,7 @@ class SearchHandler(BaseCallbackHandler):
         else:
             self._recording.end(str(run_id), output=_convert_tool_output(output))
 
-    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: object) -> None:
         """Record the reply of a model, with the tools that it called."""
         del kwargs
         texts: list[str] = []
@@ -170,7 +188,7 @@ class SearchHandler(BaseCallbackHandler):
                     messages.append(_message_content(message))
         self._recording.end(str(run_id), output=messages or texts)
 
-    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: object) -> None:
         """Record the error of a step, a search, a tool or a model."""
         del kwargs
         self._recording.end(str(run_id), error=f"{type(error).__name__}: {error}")
@@ -183,7 +201,7 @@ def _message_content(message: BaseMessage) -> dict[str, Any]:
     return {"content": message.text, "tool_calls": list(getattr(message, "tool_calls", ()))}
 
 
-def _convert_tool_output(output: Any) -> Any:
+def _convert_tool_output(output: object) -> object:
     """Return the output of a tool, with documents converted to items."""
     if isinstance(output, ToolMessage):
         return {"artifact": _convert_tool_output(output.artifact), "content": output.text}

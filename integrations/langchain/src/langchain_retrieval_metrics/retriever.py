@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias, TypedDict, Unpack, cast
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, RetrieverLike
@@ -295,7 +295,8 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         return list(self._cut_candidates(documents, request))
 
     def _make_request(self, k: int, fetch_k: int | None) -> CandidateRequest:
-        return make_request(self.base_retriever, k, fetch_k, self.fetch_k_arg)
+        base = cast("Runnable[str, Any]", self.base_retriever)  # functions were wrapped when it was set
+        return make_request(base, k, fetch_k, self.fetch_k_arg)
 
     def _make_call_request(
         self, k: int | None, fetch_k: int | None, handlers: Sequence[BaseCallbackHandler]

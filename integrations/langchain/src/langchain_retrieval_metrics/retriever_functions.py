@@ -114,7 +114,7 @@ def find_n_requested(retriever: object) -> int | None:
 
 
 def invoke_runnable(
-    runnable: Runnable[InputT, OutputT], value: InputT, config: RunnableConfig | None = None, **arguments: Any
+    runnable: Runnable[InputT, OutputT], value: InputT, config: RunnableConfig | None = None, **arguments: object
 ) -> OutputT:
     """Invoke a Runnable synchronously.
 

@@ -117,13 +117,21 @@ class StageHandler(BaseCallbackHandler):
         return self._runs[run_id].position
 
     def on_chain_start(
-        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+        self,
+        serialized: object,
+        inputs: object,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: object,
     ) -> None:
         """Record the start of a retriever or a chain."""
         del serialized
         name = str(kwargs.get("name") or "chain")
         position = _Position()
-        for tag in kwargs.get("tags") or ():
+        for tag in tags or ():
             match = POSITION_TAG.fullmatch(tag)
             if match is not None:
                 kind, number, key = match.groups()
@@ -132,8 +140,7 @@ class StageHandler(BaseCallbackHandler):
         is_step = position.kind == STEP_OF_SEQUENCE
         if is_step:
             self._sequences.add(parent_run_id)
-        metadata = kwargs.get("metadata") or {}
-        is_node = not is_step and name == metadata.get("langgraph_node")
+        is_node = not is_step and name == (metadata or {}).get("langgraph_node")
         takes_documents: bool | None = None
         if isinstance(inputs, str):
             takes_documents = False
@@ -145,12 +152,12 @@ class StageHandler(BaseCallbackHandler):
 
     on_retriever_start = on_chain_start  # type: ignore[assignment]  # the query is one of its inputs
 
-    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any) -> None:
+    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: object) -> None:
         """Record the documents that a retriever, an ensemble or a compressor returned."""
         del kwargs
         self._runs[run_id].items = self._convert(documents)
 
-    def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_chain_end(self, outputs: object, *, run_id: UUID, **kwargs: object) -> None:
         """Record the documents that a function or the node of a graph returned, but not again those of a sequence."""
         del kwargs
         run = self._runs[run_id]

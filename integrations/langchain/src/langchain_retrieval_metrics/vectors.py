@@ -89,14 +89,14 @@ def as_vector(value: object, owner: str) -> Vector:
     return vector
 
 
-def _as_row(value: Any, document: Document) -> Vector:
+def _as_row(value: object, document: Document) -> Vector:
     """Return a vector as float32; whether its numbers are finite is checked for all vectors at once."""
     if isinstance(value, np.ndarray) and value.dtype == np.float32 and value.ndim == 1 and value.size:
         return value
     return as_vector(value, describe_document(document))
 
 
-def get_state_vector(document: Document) -> Any:
+def get_state_vector(document: Document) -> object:
     """Return the vector that an earlier compressor kept in the state of the document, if there is one."""
     state = getattr(document, "state", None)
     return state.get(STATE_KEY) if isinstance(state, dict) else None

@@ -129,7 +129,7 @@ def make_single_question(query: str, expected_ids: Judgments | None, expected_te
     return EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]})
 
 
-def to_json_judgments(judgments: Any) -> Any:
+def to_json_judgments(judgments: Any) -> object:
     """Return judgments as values for JSON: dicts and lists, with a quote or a span as its repr."""
     if isinstance(judgments, Mapping):
         return {_to_json_key(entry): grade for entry, grade in judgments.items()}
