@@ -41,9 +41,11 @@ def lazy_module(
             hint = "" if name.startswith("_") else find_hint(name)
             raise AttributeError(f"module {owner!r} has no attribute {name!r}{hint}", name=name, obj=sys.modules[owner])
         module = module_by_name[name]
-        # A name that the stub imports from the owner itself is one of its modules.
         with _IMPORT_LOCK:
-            value = import_module(f"{owner}.{name}") if module == owner else getattr(import_module(module), name)
+            # A name that the stub imports from the owner itself is one of its modules.
+            if module == owner or not hasattr(import_module(module), name):
+                import_module(f"{module}.{name}")
+            value = getattr(sys.modules[module], name)
         setattr(sys.modules[owner], name, value)
         return value
 

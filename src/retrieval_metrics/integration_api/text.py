@@ -1,17 +1,8 @@
-"""For integrations that print or write results themselves: format numbers, tables, pages and files as the core does."""
+"""For integrations that print or write results themselves: format numbers, tables, pages and files as the core does.
 
-from retrieval_metrics._internal.atomic_write import save_text
-from retrieval_metrics.files.json_parsing import read_json
-from retrieval_metrics.reports import numbers, page
-from retrieval_metrics.reports.tables import Table
-from retrieval_metrics.storage.load import format_saved, parse_saved
+A name is imported when it is first used: reading saved files needs what every kind of result needs.
+"""
 
-__all__ = [
-    "Table",
-    "format_saved",
-    "numbers",
-    "page",
-    "parse_saved",
-    "read_json",
-    "save_text",
-]
+from retrieval_metrics.integration_api import lazy_module
+
+__getattr__, __dir__, __all__ = lazy_module(__name__)

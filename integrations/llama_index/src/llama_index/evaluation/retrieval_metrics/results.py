@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
-from retrieval_metrics import compare
 from retrieval_metrics.integration_api import warn
-from retrieval_metrics.integration_api.text import Table, format_saved, numbers, parse_saved, read_json, save_text
+from retrieval_metrics.integration_api.text import Table, numbers, read_json, save_text
 from retrieval_metrics.types import Stages
 
 if TYPE_CHECKING:
@@ -166,6 +165,8 @@ class DatasetResult(list[RetrievalEvalResult]):
             TypeError: If `other` is not such a result.
             ValueError: If they have no query in common, or were evaluated or matched in different ways.
         """
+        from retrieval_metrics import compare
+
         if not isinstance(other, DatasetResult):
             raise TypeError(f"comparison needs a result of evaluate_dataset, got {type(other).__name__}")
         evaluations = (self.evaluation, other.evaluation)
@@ -202,6 +203,9 @@ class DatasetResult(list[RetrievalEvalResult]):
             RetrievalWarning: If JSON cannot hold the evaluation, such as a function given as `match`; only the results
                 and their numbers are saved then.
         """
+        # Imported here because saved files need what every kind of result needs.
+        from retrieval_metrics.integration_api.text import format_saved
+
         try:
             evaluation = None if self._evaluation is None else format_saved(self._evaluation)
         except ValueError as error:
@@ -225,6 +229,8 @@ class DatasetResult(list[RetrievalEvalResult]):
             ValueError: If the file was not written by `save`.
             OSError: If it cannot be read.
         """
+        from retrieval_metrics.integration_api.text import parse_saved
+
         try:
             content = read_json(path)
             results = [RetrieverEvalResult.model_validate(saved) for saved in content["results"]]

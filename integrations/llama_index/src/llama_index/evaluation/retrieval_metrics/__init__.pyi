@@ -1,0 +1,13 @@
+from llama_index.evaluation.retrieval_metrics.datasets import match_by_text as match_by_text
+from llama_index.evaluation.retrieval_metrics.evaluator import RetrieverEvaluator as RetrieverEvaluator
+from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric as RetrievalMetric
+from llama_index.evaluation.retrieval_metrics.metrics import metric as metric
+from llama_index.evaluation.retrieval_metrics.metrics import ranking_metrics as ranking_metrics
+from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import MMRPostprocessor as MMRPostprocessor
+from llama_index.evaluation.retrieval_metrics.recording import record as record
+from llama_index.evaluation.retrieval_metrics.registration import Registration as Registration
+from llama_index.evaluation.retrieval_metrics.registration import register as register
+from llama_index.evaluation.retrieval_metrics.response_evaluator import ResponseEvaluator as ResponseEvaluator
+from llama_index.evaluation.retrieval_metrics.results import DatasetResult as DatasetResult
+from llama_index.evaluation.retrieval_metrics.results import RetrieverEvalResult as RetrieverEvalResult
+from llama_index.evaluation.retrieval_metrics.source_names import source_text_by_name as source_text_by_name
