@@ -79,6 +79,9 @@ def test_only_metrics_of_retrieval_are_taken() -> None:
         ):
             to_evaluation([{**row_fields, "f1": 0.25}])
     assert list(to_evaluation([RETRIEVED | {"recall": 1.0, "mrr": 1.0}]).means) == ["recall", "mrr"]
+    with pytest.warns(rm.RetrievalWarning, match="not taken: f1, because"):
+        columns = list(to_evaluation([RETRIEVED | {"recall": 1.0, "f1": 0.25, "mrr": 1.0}]).means)
+    assert columns == ["recall", "mrr"]
     assert list(to_evaluation(rows, metrics=["mrr"]).means) == ["mrr"]
     with pytest.raises(ValueError, match="no column 'ndcg'; it has 'user_input', 'recall'"):
         to_evaluation(rows, metrics=["ndcg"])
