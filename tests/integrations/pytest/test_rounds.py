@@ -1,6 +1,10 @@
 """Retrievers whose results vary, asked in several rounds."""
 
+import numpy as np
+import pytest
+
 import retrieval_metrics as rm
+from pytest_retrieval_metrics.rounds import RoundValues, _typical_round
 from retrieval_builds import Builds
 
 pytest_plugins = ["pytester"]
@@ -44,3 +48,9 @@ def test_a_retriever_that_varies_is_asked_several_times_and_pooled(builds: Build
         ["test_search.py::test_rounds: 4 rounds, pooled per query; *rounds: mrr 0.* to 0.*, SD 0.0*"]
     )
     builds.run(lost=1).assert_outcomes(failed=1)
+
+
+@pytest.mark.parametrize(("values", "typical"), [([np.nan, 0.5, 0.4], 1), ([0.1, np.nan, 0.9, 0.6], 3), ([np.nan], 0)])
+def test_a_round_in_which_a_metric_is_undefined_is_not_typical(values: list[float], typical: int) -> None:
+    rounds = [RoundValues(index, np.array([value])) for index, value in enumerate(values)]
+    assert _typical_round(rounds) == typical

@@ -103,10 +103,17 @@ def _mean_values(rounds: Sequence[RoundValues]) -> FloatArray:
 
 
 def _typical_round(rounds: Sequence[RoundValues]) -> int:
-    """Return the index of the round whose first metric is nearest to its mean."""
+    """Return the index of the round whose first metric is nearest to its mean.
+
+    Rounds in which it is undefined count only if it is undefined in all; then the first round is returned.
+    """
     mean = float(_mean_values(rounds)[0])
 
     def distance(round_values: RoundValues) -> float:
         return abs(float(round_values.values[0]) - mean)
 
-    return min(rounds, key=distance).round_index
+    defined_rounds = []
+    for round_values in rounds:
+        if not np.isnan(round_values.values[0]):
+            defined_rounds.append(round_values)
+    return min(defined_rounds or rounds, key=distance).round_index
