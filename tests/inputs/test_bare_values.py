@@ -15,7 +15,7 @@ from retrieval_metrics.inputs.bare_values import MAX_SHOWN_CHARACTERS, require_n
         ("d1; d2", r"split\(';'\)"),
         ("d1,d2", r"split\(','\)"),
         ('["d1"]', "json.loads"),
-        (b"d1", r"write a list: \[b'd1'\]"),
+        (b"d1", r"write a list: \[b'd1'.decode\(\)\]"),
         (rm.Quote("so it is"), "bare Quote"),
     ],
 )

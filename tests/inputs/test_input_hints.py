@@ -6,6 +6,8 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 import retrieval_metrics as rm
 from retrieval_metrics.inputs.question_columns import QUERY_KEYS
@@ -57,6 +59,9 @@ def test_rows_that_are_called_questions_are_read_as_questions(key: str) -> None:
         ([["d1"], ["d2"]], r"; number the queries: evaluate\(dict\(enumerate\(qrels\)\), dict\(enumerate\(run\)\)\)$"),
         ([{"d1": 0.5}], r"; number the queries: evaluate\(dict\(enumerate\(qrels\)\), dict\(enumerate\(run\)\)\)$"),
         ([("how?", ["d1"])], "; number the queries"),
+        ([("q1", "d7")], r"write Run.from_frame\(pandas.DataFrame\(run, columns=\['query_id', 'doc_id'\]\)\)$"),
+        ([("q1", "d7", 0.5)], r"columns=\['query_id', 'doc_id', 'score'\]\)\)$"),
+        (InMemoryBM25Retriever(InMemoryDocumentStore()), "; ask it first"),
         ([{"question": "how?", "results": ["d1"]}], "got list$"),
         ([SimpleNamespace(query_id="q", doc_id="d")], r"; pass Run.from_frame\(pandas.DataFrame\(run\)\)"),
     ],
@@ -64,3 +69,9 @@ def test_rows_that_are_called_questions_are_read_as_questions(key: str) -> None:
 def test_what_to_do_with_something_else_than_a_run_is_said(argument: Any, hint: str) -> None:
     with pytest.raises(TypeError, match=hint):
         rm.evaluate({"q1": ["d7"]}, argument)
+
+
+def test_rows_of_a_query_and_a_document_are_read_as_the_hint_says() -> None:
+    qrels = rm.Qrels.from_frame(pd.DataFrame([("q1", "d7", 1)], columns=["query_id", "doc_id", "relevance"]))
+    run = rm.Run.from_frame(pd.DataFrame([("q1", "d1"), ("q1", "d7")], columns=["query_id", "doc_id"]))
+    assert rm.evaluate(qrels, run, "mrr").means == {"mrr": 0.5}

@@ -35,10 +35,12 @@ def require_no_bare_value(judgments: Any, owner: str) -> None:
     """
     if not isinstance(judgments, (str, bytes, Piece)):
         return
-    if not isinstance(judgments, str):
-        type_name = type(judgments).__name__ if isinstance(judgments, Piece) else "string"
+    if isinstance(judgments, bytes):
+        raise TypeError(f"the judgments of {owner} are bytes, {judgments!r}; write a list: [{judgments!r}.decode()]")
+    if isinstance(judgments, Piece):
         raise TypeError(
-            f"the judgments of {owner} are the bare {type_name} {judgments!r}; write a list: [{judgments!r}]"
+            f"the judgments of {owner} are the bare {type(judgments).__name__} {judgments!r}; write a list: "
+            f"[{judgments!r}]"
         )
     raise TypeError(f"the judgments of {owner} are the bare string {show_text(judgments)}; {list_advice(judgments)}")
 

@@ -10,6 +10,8 @@ from typing import Any, Literal
 from retrieval_metrics.inputs.question_columns import QUERY_KEYS
 
 RETRIEVING_METHODS = ("invoke", "retrieve", "run")
+# The columns of a row that may be a query and a document, by its length; the last of three depends on what it is for.
+COLUMNS_BY_LENGTH = {2: ("query_id", "doc_id"), 3: ("query_id", "doc_id", "relevance")}
 
 
 def refuse_frame(argument: Any, role: str, reader: str) -> None:
@@ -25,12 +27,13 @@ def wrong_argument_hint(argument: Any, name: Literal["qrels", "run"]) -> str:
     """Return what the user can do with an argument that is neither judgments nor a run; empty if nothing is known."""
     if isinstance(argument, (str, PathLike)):
         return f"; a file is read with read_{name}({str(argument)!r})"
-    if callable(getattr(argument, "to_dict", None)):  # ranx
-        return f"; pass {name}.to_dict()"
     if name == "qrels" and hasattr(type(argument), "qrels"):  # labels of this package
         return "; pass its judgments, .qrels"
+    # Before the test for ranx, because the components of Haystack have `to_dict` too.
     if callable(argument) or any(hasattr(argument, method) for method in RETRIEVING_METHODS):
         return "; ask it first: evaluate(questions, retrieve(retriever, questions)), or compare_retrievers for several"
+    if callable(getattr(argument, "to_dict", None)):  # ranx
+        return f"; pass {name}.to_dict()"
     if isinstance(argument, (list, tuple)) and argument:
         return _rows_hint(argument[0], name)
     return ""
@@ -43,6 +46,14 @@ def _rows_hint(first_row: Any, name: str) -> str:
         return (
             "; they are questions = EvaluationSet.from_dataset(qrels): "
             "evaluate(questions, retrieve(retriever, questions))"
+        )
+    if isinstance(first_row, tuple) and _is_row_of_table(first_row):
+        columns = [*COLUMNS_BY_LENGTH[len(first_row)]]
+        if len(columns) > len(COLUMNS_BY_LENGTH[2]):
+            columns[-1] = "relevance" if name == "qrels" else "score"
+        return (
+            f"; if each row is a query and a document, write {name.capitalize()}.from_frame(pandas.DataFrame({name}, "
+            f"columns={columns}))"
         )
     if isinstance(first_row, (list, tuple, set)) or _maps_to_numbers(first_row):
         return "; number the queries: evaluate(dict(enumerate(qrels)), dict(enumerate(run)))"
@@ -57,6 +68,11 @@ def _is_question(row: Any) -> bool:
     if not isinstance(row, (list, tuple)) or len(row) <= 1:
         return False
     return isinstance(row[0], str) and not isinstance(row[1], (str, Real))
+
+
+def _is_row_of_table(row: tuple[Any, ...]) -> bool:
+    """Return whether a row may be a query, a document and a number."""
+    return len(row) in COLUMNS_BY_LENGTH and all(isinstance(value, (str, Real)) for value in row)
 
 
 def _maps_to_numbers(row: Any) -> bool:
