@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import date
 from math import isfinite
@@ -73,9 +73,7 @@ class Label:
                 date.fromisoformat(self.date[:10])
             except ValueError:
                 raise ValueError(f"the date of {subject} must be written as 2026-05-31, got {self.date!r}") from None
-        if isinstance(self.quotes, str) or not all(isinstance(quote, str) and quote.strip() for quote in self.quotes):
-            raise TypeError(f"{subject} must have a list of texts as its quotes, got {self.quotes!r}")
-        object.__setattr__(self, "quotes", tuple(self.quotes))
+        object.__setattr__(self, "quotes", _as_quotes(self.quotes, subject))
         object.__setattr__(self, "grader", self.grader.strip())
 
     def as_dict(self) -> dict[str, Any]:
@@ -86,6 +84,15 @@ class Label:
             if name == "grade" or value not in (None, []):
                 fields_as_json[name] = to_json_value(value, f"{name} of the label of {self.document!r}")
         return fields_as_json
+
+
+def _as_quotes(quotes: Any, subject: str) -> tuple[str, ...]:
+    """Return quotes as a tuple, also those that can be read only once; raise if they are no texts."""
+    is_collection = isinstance(quotes, Iterable) and not isinstance(quotes, str)
+    texts = tuple(quotes) if is_collection else ()
+    if not is_collection or not all(isinstance(quote, str) and quote.strip() for quote in texts):
+        raise TypeError(f"{subject} must have a list of texts as its quotes, got {quotes!r}")
+    return texts
 
 
 # The names of the fields of a label, in the order of the columns of `Labels.to_pandas`.
