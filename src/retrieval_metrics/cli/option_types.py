@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import retrieval_metrics as rm
 from retrieval_metrics.cli.trec_eval_lines import is_known_metric, is_trec_eval_only
+from retrieval_metrics.metrics.base.metric_names import UnknownMetricError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,8 +40,10 @@ def parse_metrics(text: str) -> list[str]:
     """
     names: list[str] = []
     for name in map(str.strip, METRIC_SEPARATOR.split(text)):
-        earlier = MEASURE_WITH_CUTOFF.fullmatch(names[-1]) if names and NUMBER.fullmatch(name) else None
         # A bare number is a further cutoff of the measure before it, as the 10 of P.5,10.
+        earlier = None
+        if names and NUMBER.fullmatch(name):
+            earlier = MEASURE_WITH_CUTOFF.fullmatch(names[-1])
         names.append(name if earlier is None else f"{earlier['measure']}.{name}")
     for name in names:
         _require_valid_metric_name(name)
@@ -53,9 +56,10 @@ def _require_valid_metric_name(name: str) -> None:
         return
     try:
         rm.Metric.parse(name)
+    except UnknownMetricError:
+        return
     except ValueError as error:
-        if not str(error).startswith("unknown metric"):
-            raise argparse.ArgumentTypeError(str(error)) from error
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def parse_metric(text: str) -> rm.Metric:

@@ -126,6 +126,10 @@ def _read_parameters(text: str, parameters_text: str | None) -> dict[str, Parame
     return parameters
 
 
+class UnknownMetricError(ValueError):
+    """No metric has this name, though its form is one that a name can have."""
+
+
 def _normalise_name(name: str) -> str:
     return name.strip().lower().replace("-", "_")
 
@@ -135,7 +139,7 @@ def canonical_name(name: str, given_names: Collection[str] = ()) -> str:
     key = _normalise_name(name)
     if key in NAME_BY_ALIAS:
         return NAME_BY_ALIAS[key]
-    raise ValueError(f"unknown metric {name!r}; {_suggest_names(key, given_names)}")
+    raise UnknownMetricError(f"unknown metric {name!r}; {_suggest_names(key, given_names)}")
 
 
 def _find_meaning(key: str) -> str | None:
