@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from retrieval_metrics.comparison.common_ground_wording import format_metric_mismatch, format_query_mismatch
-from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
+from retrieval_metrics.evaluation.counts import count_given_scores, count_issues_of_slice
 from retrieval_metrics.evaluation.score_fingerprints import describe_match, describe_rule_differences
 from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
 from retrieval_metrics.metrics.base.given_metrics import require_same_properties
@@ -266,7 +266,7 @@ def _select_queries(scores: Scores, queries: list[QueryId]) -> Scores:
     counts = scores.counts
     if scores.origin is not None:
         positions = scores.positions[rows]
-        counts = count_issues(scores.origin.judged, scores.origin.run, scores.rules, kept=positions, among=positions)
+        counts = count_issues_of_slice(scores.origin.judged, scores.origin.run, scores.rules, positions)
     elif all(metric.definition.is_given for metric in scores.metrics):
         counts = count_given_scores(scores.values[rows])
     return scores.select(rows, counts)

@@ -62,11 +62,7 @@ class Counts(TypedDict):
 
 
 def count_issues(
-    judged: JudgedRun,
-    run: Mapping[Any, Any],
-    rules: Rules,
-    kept: IntArray | None = None,
-    among: IntArray | None = None,
+    judged: JudgedRun, run: Mapping[Any, Any], rules: Rules, scored_positions: IntArray | None = None
 ) -> Counts:
     """Count the issues in a judged run.
 
@@ -74,69 +70,66 @@ def count_issues(
         judged: The judged run.
         run: The run, as given.
         rules: The rule set.
-        kept: The positions of the queries that are scored; None for all.
-        among: The positions of the queries of a slice, whose issues alone are counted; None for all. Issues that are
-            known only of a whole run, such as unjudged queries, are 0 in a slice.
+        scored_positions: The positions of the queries that are scored; None for all.
     """
     is_undefined = judged.n_relevant() == 0
-    has_relevant = ~is_undefined if kept is None else ~is_undefined[kept]
-    is_scored = counts_in_means(has_relevant, rules)
-    is_missing = expects_results(judged, run) & (judged.n_retrieved == 0)
-    tied_queries = judged.tied_queries()
-    n_failed = len(find_failed_queries(judged, run, among))
-    if among is not None:
-        return Counts(
-            queries=len(among),
-            scored=int(np.count_nonzero(is_scored)),
-            missing=int(np.count_nonzero(is_missing[among])),
-            failed=n_failed,
-            unjudged_queries=0,
-            no_relevant=int(np.count_nonzero(is_undefined[among])),
-            duplicates=int(judged.n_duplicates[among].sum()),
-            excluded=_count_excluded(judged, among),
-            ties=len(np.intersect1d(tied_queries, among)),
-            unlocated=0,
-            invalid_offsets=0,
-            ambiguous_locations=0,
-            without_match_value=0,
-            longest_ranking=int(judged.n_retrieved[among].max(initial=0)),
-            near_misses=_count_near_misses(judged, among),
-        )
-    n_judged_in_run = sum(map(run.__contains__, judged.qrels.queries))
+    has_relevant = ~is_undefined
+    if scored_positions is not None:
+        has_relevant = has_relevant[scored_positions]
+    n_judged_in_run = sum(query in run for query in judged.qrels.queries)
     return Counts(
         queries=judged.n_queries,
-        scored=int(np.count_nonzero(is_scored)),
-        missing=int(np.count_nonzero(is_missing)),
-        failed=n_failed,
+        scored=int(np.count_nonzero(counts_in_means(has_relevant, rules))),
+        missing=int(np.count_nonzero(_is_missing(judged, run))),
+        failed=len(find_failed_queries(judged, run)),
         unjudged_queries=len(run) - n_judged_in_run,
         no_relevant=int(np.count_nonzero(is_undefined)),
         duplicates=int(judged.n_duplicates.sum()),
-        excluded=_count_excluded(judged, None),
-        ties=len(tied_queries),
+        excluded=0 if judged.n_excluded is None else int(judged.n_excluded.sum()),
+        ties=len(judged.tied_queries()),
         unlocated=len(judged.unlocated),
         invalid_offsets=judged.invalid_offsets,
         ambiguous_locations=judged.ambiguous_locations,
         without_match_value=judged.without_match_value,
         longest_ranking=int(judged.n_retrieved.max(initial=0)),
-        near_misses=_count_near_misses(judged, None),
+        near_misses=len(judged.near_misses) if judged.near_misses else 0,
     )
 
 
-def _count_near_misses(judged: JudgedRun, among: IntArray | None) -> int:
-    """Count the near misses that were found, of all queries or of those at some positions."""
+def count_issues_of_slice(judged: JudgedRun, run: Mapping[Any, Any], rules: Rules, positions: IntArray) -> Counts:
+    """Count the issues of the queries at some positions; those that are known only of a whole run are 0."""
+    is_undefined = judged.n_relevant()[positions] == 0
+    return Counts(
+        queries=len(positions),
+        scored=int(np.count_nonzero(counts_in_means(~is_undefined, rules))),
+        missing=int(np.count_nonzero(_is_missing(judged, run)[positions])),
+        failed=len(find_failed_queries(judged, run, positions)),
+        unjudged_queries=0,
+        no_relevant=int(np.count_nonzero(is_undefined)),
+        duplicates=int(judged.n_duplicates[positions].sum()),
+        excluded=0 if judged.n_excluded is None else int(judged.n_excluded[positions].sum()),
+        ties=len(np.intersect1d(judged.tied_queries(), positions)),
+        unlocated=0,
+        invalid_offsets=0,
+        ambiguous_locations=0,
+        without_match_value=0,
+        longest_ranking=int(judged.n_retrieved[positions].max(initial=0)),
+        near_misses=_count_near_misses(judged, positions),
+    )
+
+
+def _is_missing(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
+    """Return for which queries nothing was retrieved although something was expected."""
+    is_missing: BoolArray = expects_results(judged, run) & (judged.n_retrieved == 0)
+    return is_missing
+
+
+def _count_near_misses(judged: JudgedRun, positions: IntArray) -> int:
+    """Count the near misses that were found of the queries at some positions."""
     if not judged.near_misses:
         return 0
-    if among is None:
-        return len(judged.near_misses)
-    queries = {judged.qrels.queries[position] for position in among.tolist()}
+    queries = {judged.qrels.queries[position] for position in positions.tolist()}
     return sum(near_miss.query in queries for near_miss in judged.near_misses.entries)
-
-
-def _count_excluded(judged: JudgedRun, among: IntArray | None) -> int:
-    if judged.n_excluded is None:
-        return 0
-    n_excluded = judged.n_excluded if among is None else judged.n_excluded[among]
-    return int(n_excluded.sum())
 
 
 def expects_results(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
@@ -186,13 +179,13 @@ def counts_in_means(has_relevant: BoolArray, rules: Rules) -> BoolArray:
 
 
 def find_failed_queries(
-    judged: JudgedRun, run: Mapping[Any, Any], among: IntArray | None = None
+    judged: JudgedRun, run: Mapping[Any, Any], positions: IntArray | None = None
 ) -> dict[QueryId, Exception]:
     """Return the error of each judged query whose retriever raised, of all queries or of those at some positions."""
     errors = run.errors if isinstance(run, RetrievedRun) else {}
     if not errors:
         return {}
     queries = judged.qrels.queries
-    if among is not None:
-        queries = [queries[position] for position in among.tolist()]
+    if positions is not None:
+        queries = [queries[position] for position in positions.tolist()]
     return {query: errors[query] for query in queries if query in errors}

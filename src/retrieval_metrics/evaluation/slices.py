@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics._internal.validation import UnknownKeyError
-from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
+from retrieval_metrics.evaluation.counts import count_given_scores, count_issues_of_slice
 from retrieval_metrics.evaluation.summary import LEVEL, summarize
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
@@ -148,5 +148,5 @@ def _select(scores: Scores, rows: IntArray) -> Scores:
     if origin is None:
         return scores.select(rows, count_given_scores(scores.values[rows]))
     positions = scores.positions[rows]
-    counts = count_issues(origin.judged, origin.run, scores.rules, kept=positions, among=positions)
+    counts = count_issues_of_slice(origin.judged, origin.run, scores.rules, positions)
     return scores.select(rows, counts)

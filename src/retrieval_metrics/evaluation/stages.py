@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics._internal.validation import UnknownKeyError
-from retrieval_metrics.evaluation.counts import count_given_scores, count_issues
+from retrieval_metrics.evaluation.counts import count_given_scores, count_issues_of_slice
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.evaluation_wording import (
     ASSUMED_SOURCES,
@@ -138,7 +138,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
         if not all(is_kept):
             rows = np.flatnonzero(is_kept)
             positions = scores.positions[rows]
-            counts = count_issues(stage.judged, stage.run, last_scores.rules, kept=positions, among=positions)
+            counts = count_issues_of_slice(stage.judged, stage.run, last_scores.rules, positions)
             scores = scores.select(rows, counts)
         clusters = None
         if last_scores.clusters is not None:
