@@ -43,11 +43,13 @@ def find_shared_file_name(items: Iterable[Retrieved], judged_names: Container[An
         name = last_part(path)
         if name in judged_names:
             items_by_name.setdefault(name, {}).setdefault(path.replace("\\", "/"), item)
-    shared = [name for name, item_by_path in items_by_name.items() if len(item_by_path) > 1]
-    if not shared:
+    shared_names = [name for name, item_by_path in items_by_name.items() if len(item_by_path) > 1]
+    if not shared_names:
         return None
-    first_item = next(iter(items_by_name[shared[0]].values()))
-    return SharedFileName(shared[0], len(items_by_name[shared[0]]), len(shared), name_path_match(first_item))
+    first_name = shared_names[0]
+    item_by_path = items_by_name[first_name]
+    first_item = next(iter(item_by_path.values()))
+    return SharedFileName(first_name, len(item_by_path), len(shared_names), name_path_match(first_item))
 
 
 def find_retrieved_shared_file_name(origin: Origin) -> SharedFileName | None:
@@ -59,10 +61,15 @@ def find_retrieved_shared_file_name(origin: Origin) -> SharedFileName | None:
 
 def is_file_name_shared(origin: Origin) -> bool:
     """Return whether several judged paths, or the paths of several retrieved items, end with one file name."""
-    judged_paths = {document for document in origin.judged.qrels.documents if isinstance(document, str)}
-    retrieved_paths = {get_file_path(item) for item in _iterate_judged_items(origin)} - {None}
+    judged_paths = [document for document in origin.judged.qrels.documents if isinstance(document, str)]
+    retrieved_paths = []
+    for item in _iterate_judged_items(origin):
+        path = get_file_path(item)
+        if path is not None:
+            retrieved_paths.append(path)
     for paths in (judged_paths, retrieved_paths):
-        if len({last_part(str(path)) for path in paths}) < len(paths):
+        distinct_paths = {path.replace("\\", "/") for path in paths}
+        if len({last_part(path) for path in distinct_paths}) < len(distinct_paths):
             return True
     return False
 

@@ -158,16 +158,23 @@ def interval_from_sums(
         ends = (0.0, 1.0)
     small_sample_share = min(max((ENOUGH_QUERIES - sums.count) / (SMALL_SAMPLE_SLOPE * sums.count), 0.0), 1.0)
     whole_observation_share = binary + (1 - binary) * small_sample_share
-    low, high = beta_interval(sums, ends=ends, level=level, binary=whole_observation_share)
+    low, high = beta_interval(sums, ends=ends, level=level, whole_observation_share=whole_observation_share)
     # The half observations move the interval off the edge: if every value is 0, its low end would be above 0. And the
     # mean of values at the upper bound may be rounded to a number above it, as that of three times 0.2 is.
     return Interval(float(min(max(low, lower), sums.mean)), float(max(min(high, upper), sums.mean)))
 
 
-def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float, binary: float = 0.0) -> Interval:
+def beta_interval(
+    sums: Sums, *, ends: tuple[float, float], level: float, whole_observation_share: float = 0.0
+) -> Interval:
     """Return the Beta interval of `mean_interval` for values between two ends, or the ends if one is infinite.
 
-    `binary` is a of its formula.
+    Args:
+        sums: The sums of the values.
+        ends: The positions of the half observations.
+        level: Confidence level, strictly between 0 and 1.
+        whole_observation_share: From 0, half an observation at each end, to 1, a whole one at the farther end of each
+            limit; a of the formula of `mean_interval`.
     """
     low_end, high_end = ends
     if math.isinf(low_end) or math.isinf(high_end):
@@ -191,8 +198,8 @@ def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float, binary
         concentration = mean * (1 - mean) / variance - 1
         return beta_quantile(mean * concentration, (1 - mean) * concentration, p)
 
-    low = quantile((1 - binary) / 2, tail)
-    high = quantile((1 + binary) / 2, 1 - tail)
+    low = quantile((1 - whole_observation_share) / 2, tail)
+    high = quantile((1 + whole_observation_share) / 2, 1 - tail)
     return Interval(low_end + width * low, low_end + width * high)
 
 

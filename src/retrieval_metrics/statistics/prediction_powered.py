@@ -124,8 +124,9 @@ class CorrectedMean:
         """Return the confidence interval of a mean of values between two bounds.
 
         It is the Beta interval of `mean_interval` for as many independent queries as the estimate is worth, n, times
-        (t(n - 1) / t(degrees))^2, because only the labelled queries show the variance. Without finite bounds it is
-        Student's, mean -+ t(degrees) sqrt(variance).
+        (t(n - 1) / t(degrees))^2, because only the labelled queries show the variance. Few queries do not add to the
+        share of whole observations, which is `binary`: t(degrees) widens the interval for them. Without finite bounds
+        it is Student's, mean -+ t(degrees) sqrt(variance).
 
         Args:
             level: Confidence level, strictly between 0 and 1.
@@ -144,7 +145,7 @@ class CorrectedMean:
         max_spread = (mean - low) * (high - mean)
         spread = min(max(self.spread, binary * max_spread), max_spread)
         sums = Sums(count, count * mean, count * (spread + mean**2), low, high)
-        ends = beta_interval(sums, ends=bounds, level=level, binary=binary)
+        ends = beta_interval(sums, ends=bounds, level=level, whole_observation_share=binary)
         return Interval(max(min(ends.low, mean), low), min(max(ends.high, mean), high))
 
     def difference_interval(self, level: float = 0.95, *, span: float = 1.0) -> Interval:
