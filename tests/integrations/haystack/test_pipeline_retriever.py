@@ -1,5 +1,7 @@
 """A pipeline as a retriever: the outputs that count, other inputs, and what is not run."""
 
+import typing
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,9 +13,7 @@ from haystack.components.routers import ConditionalRouter, MetadataRouter
 
 import retrieval_metrics as rm
 from haystack_hosts import ASKED_WORDS, Embedder, Prepared, PreparedAsync, retrieve_in_both_styles
-from haystack_integrations.components.evaluators.retrieval_metrics import (
-    PipelineRetriever,
-)
+from haystack_integrations.components.evaluators.retrieval_metrics import PipelineRetriever, evaluate_pipeline
 
 
 @component
@@ -162,3 +162,59 @@ def test_a_component_without_a_synchronous_way_is_awaited() -> None:
     pipeline = Pipeline()
     pipeline.add_component("retriever", PreparedAsync({text: ["with"] for text in ASKED_WORDS.values()}))
     assert retrieve_in_both_styles(pipeline)["q2"] == ["with"]
+
+
+def make_finder(output: str, annotation: Any) -> Any:
+    @component
+    class Finder:
+        @component.output_types(**{output: annotation})
+        def run(self, query: str) -> dict[str, Any]:
+            return {output: ["other", query]}
+
+    return Finder()
+
+
+# Older components are annotated with the names of `typing`.
+SPELLINGS_OF_ID_LISTS: list[Any] = [list[str], typing.List[str], typing.Optional[typing.List[str]], Sequence[str]]  # noqa: UP006, UP045
+
+
+@pytest.mark.parametrize("annotation", SPELLINGS_OF_ID_LISTS, ids=str)
+def test_ids_in_place_of_documents_count_if_their_output_is_named(annotation: Any) -> None:
+    finder = make_finder("ids", annotation)
+    with pytest.raises(TypeError, match=r"nothing in Finder .*PipelineRetriever\(component, output='ids'\)"):
+        rm.retrieve(finder, {"q": "text"})
+    assert rm.retrieve(PipelineRetriever(finder, output="ids"), {"q": "text"}) == {"q": ["other", "text"]}
+    pipeline = Pipeline()
+    pipeline.add_component("finder", make_finder("ids", annotation))
+    with pytest.raises(TypeError, match=r"PipelineRetriever\(pipeline, output='finder.ids'\)"):
+        rm.retrieve(pipeline, {"q": "text"})
+    stages = evaluate_pipeline(PipelineRetriever(pipeline, output="finder.ids"), [("text", ["text"])], "mrr")
+    assert stages["finder"].means == {"mrr": 0.5}
+
+
+def test_ids_are_the_last_stage_after_documents(bm25: InMemoryBM25Retriever) -> None:
+    @component
+    class Ids:
+        @component.output_types(ids=list[str])
+        def run(self, documents: list[Document]) -> dict[str, Any]:
+            return {"ids": [document.id for document in documents]}
+
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", bm25)
+    pipeline.add_component("ids", Ids())
+    pipeline.connect("retriever.documents", "ids.documents")
+    named = PipelineRetriever(pipeline, output="ids")
+    assert rm.retrieve(named, ASKED_WORDS) == retrieve_in_both_styles(pipeline)
+    assert [*named.stages] == ["retriever", "ids"]
+
+
+@pytest.mark.parametrize("annotation", [list, Any, list[Any], list[dict[str, Any]]], ids=str)
+def test_outputs_of_no_kind_that_is_read_are_named_with_their_types(annotation: Any) -> None:
+    with pytest.raises(TypeError, match=r"nothing in Finder returns documents \(found is .*list\[Document\]"):
+        PipelineRetriever(make_finder("found", annotation))
+
+
+def test_a_function_is_referred_to_the_core() -> None:
+    function: Any = ASKED_WORDS.get
+    with pytest.raises(TypeError, match=r"rm.retrieve\(function, questions\)"):
+        evaluate_pipeline(function, [("text", ["text"])])

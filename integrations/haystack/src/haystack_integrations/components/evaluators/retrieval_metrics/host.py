@@ -13,7 +13,11 @@ from haystack_integrations.components.evaluators.retrieval_metrics.pipeline_retr
     resolve_retriever_functions,
     run_async,
 )
-from haystack_integrations.components.evaluators.retrieval_metrics.sockets import get_sockets, list_document_outputs
+from haystack_integrations.components.evaluators.retrieval_metrics.sockets import (
+    get_sockets,
+    list_document_outputs,
+    list_id_outputs,
+)
 from retrieval_metrics.integration_api import HostAdapter, RetrieverFunctions
 
 if TYPE_CHECKING:
@@ -21,10 +25,11 @@ if TYPE_CHECKING:
 
 
 def _resolve_retriever(retriever: Any) -> RetrieverFunctions | None:
-    """Return the functions that ask a pipeline or a component; None if it does not return documents."""
+    """Return the functions that ask a pipeline or a component; None for another object."""
     if isinstance(retriever, PipelineRetriever):
         return resolve_retriever_functions(retriever)
-    if isinstance(retriever, Pipeline) or list_document_outputs(retriever):
+    # A component whose outputs can only hold ids is refused, with how to name the output.
+    if isinstance(retriever, Pipeline) or list_document_outputs(retriever) or list_id_outputs(retriever):
         return resolve_retriever_functions(PipelineRetriever(retriever))
     return None
 

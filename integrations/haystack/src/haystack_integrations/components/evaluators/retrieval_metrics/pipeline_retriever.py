@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from copy import copy
@@ -16,16 +17,21 @@ from haystack.core.component import Component
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import convert_items
 from haystack_integrations.components.evaluators.retrieval_metrics.sockets import (
     OutputPlace,
+    describe_outputs,
     find_query_inputs,
     format_places,
     get_sockets,
     list_document_outputs,
+    list_id_outputs,
 )
 from retrieval_metrics.integration_api import RetrieverFunctions, StageRankings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
+
+    from retrieval_metrics import Retrieved
+    from retrieval_metrics.types import DocumentId
 
 # A pipeline, or a component that returns documents.
 PipelineOrRetriever: TypeAlias = Pipeline | Component
@@ -48,7 +54,8 @@ class PipelineRetriever:
         pipeline: A pipeline, or a component that returns documents.
         output: Where the documents are: `"ranker.documents"`, or the name of a component with one such output. Several,
             if a router sends each query to one of them: what the query reached counts. None takes the output whose
-            documents no other component passes on, or those behind a ConditionalRouter.
+            documents no other component passes on, or those behind a ConditionalRouter. An output that holds ids in
+            place of documents, of type `list[str]`, counts only if it is named.
         inputs: Values of other inputs, by component and name as for `Pipeline.run`, or by name for a component. The
             query goes to every other required input, and to inputs named `query`; an input of type `list[str]` gets a
             list.
@@ -121,12 +128,14 @@ class PipelineRetriever:
         places = []
         for name in self._ordered_names():
             places += [OutputPlace(name, output) for output in list_document_outputs(self._components[name])]
+        # Outputs that hold ids are among the last ones, where they are named.
+        places += [place for place in self.outputs if place not in places]
         # The last outputs come last, whatever the order of the components.
         places.sort(key=lambda place: place in self.outputs)
+        n_outputs = Counter(place.component for place in places)
         stages = {}
         for place in places:
-            is_only_output = len(list_document_outputs(self._components[place.component])) == 1
-            if is_only_output and place.component != SINGLE_COMPONENT:
+            if n_outputs[place.component] == 1 and place.component != SINGLE_COMPONENT:
                 stages[place.component] = place
             else:
                 stages[place.full_name] = place
@@ -168,11 +177,11 @@ class PipelineRetriever:
     def _read_stages(self, results: PipelineOutputs) -> StageRankings:
         """Return the documents of each stage; None where a router sent the query past it."""
         self._read_documents(results)
-        rankings = {}
+        rankings: dict[str, Sequence[Retrieved | DocumentId] | None] = {}
         takes_documents = {}
         for stage, place in self.stages.items():
             documents = (results.get(place.component) or {}).get(place.output)
-            rankings[stage] = None if documents is None else convert_items(documents)
+            rankings[stage] = None if documents is None else _convert_ranking(documents)
             takes_documents[stage] = place.component in self._receivers_of_documents
         return StageRankings(rankings, takes_documents)
 
@@ -264,9 +273,7 @@ class PipelineRetriever:
         if last and isinstance(pipeline, Pipeline) and _are_routes(pipeline, last):
             return last
         if not places:
-            raise TypeError(
-                "nothing in the pipeline returns documents; a retriever has an output of type list[Document]"
-            )
+            raise TypeError(self._explain_missing_documents(pipeline))
         candidates = last or places
         raise TypeError(
             f"{len(last) or 'no'} outputs hold the last documents: {format_places(candidates)}; name the one that "
@@ -274,17 +281,56 @@ class PipelineRetriever:
             "reaches one"
         )
 
+    def _explain_missing_documents(self, pipeline: PipelineOrRetriever) -> str:
+        """Return why a pipeline or a component without an output of documents is no retriever, and what to do."""
+        id_places = self._list_id_places()
+        if isinstance(pipeline, Pipeline):
+            description = "the pipeline"
+            argument = "pipeline"
+        else:
+            description = type(pipeline).__name__
+            argument = "component"
+        if id_places:
+            return (
+                f"nothing in {description} returns documents; if {format_places(id_places)} holds their ids, name it: "
+                f"PipelineRetriever({argument}, output={id_places[-1].full_name!r})"
+            )
+        types = []
+        for name, component in self._components.items():
+            for output, type_name in describe_outputs(component).items():
+                types.append(f"{OutputPlace(name, output).full_name} is {type_name}")
+        if types:
+            return (
+                f"nothing in {description} returns documents ({', '.join(types)}); declare the output of the retriever "
+                "as list[Document], or as list[str] if it holds ids"
+            )
+        advice = "a retriever is a pipeline, or a component with an output of type list[Document]"
+        if callable(pipeline):
+            advice += "; ask a function by rm.evaluate(questions, rm.retrieve(function, questions))"
+        return f"{description} returns no documents; {advice}"
+
+    def _list_id_places(self) -> list[OutputPlace]:
+        """Return every output that can hold ids of documents."""
+        places = []
+        for name, component in self._components.items():
+            places += [OutputPlace(name, output) for output in list_id_outputs(component)]
+        return places
+
     def _find_named_outputs(self, names: Sequence[str]) -> list[OutputPlace]:
         all_places = self._list_places()
+        id_places = self._list_id_places()
         named = []
         for name in names:
             matching = [place for place in all_places if name in {place.full_name, place.component}]
+            if not matching:
+                matching = [place for place in id_places if name in {place.full_name, place.component}]
             if len(matching) != 1:
                 problem = "is no output"
                 if matching:
-                    problem = f"has several outputs with documents: {format_places(matching)}"
+                    problem = f"has several outputs: {format_places(matching)}"
                 raise ValueError(
                     f"output={name!r} {problem}; the outputs with documents are {format_places(all_places)}"
+                    f"{_mention_ids(id_places)}"
                 )
             named += matching
         if not named:
@@ -320,6 +366,23 @@ async def run_async(component: Component, **inputs: Any) -> Mapping[str, Any]:
     else:
         outputs = await run_asynchronously(**inputs)
     return outputs
+
+
+def _convert_ranking(documents: Any) -> Sequence[Retrieved | DocumentId]:
+    """Return the documents of an output as items of the core; ids stay as they are."""
+    if not isinstance(documents, (str, Mapping)) and isinstance(documents, Iterable):
+        ranking = list(documents)
+        if ranking and all(isinstance(item, (str, int)) for item in ranking):
+            return ranking
+        documents = ranking
+    return convert_items(documents)
+
+
+def _mention_ids(places: list[OutputPlace]) -> str:
+    """Return the end of a message that says which outputs can hold ids."""
+    if not places:
+        return ""
+    return f"; those that can hold ids are {format_places(places)}"
 
 
 def _reduce_pipeline(pipeline: Pipeline, outputs: Sequence[OutputPlace]) -> Pipeline:

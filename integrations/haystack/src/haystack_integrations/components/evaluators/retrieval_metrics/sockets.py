@@ -53,20 +53,44 @@ def get_sockets(component: object, side: Literal["input", "output"]) -> dict[str
 
 def list_document_outputs(component: object) -> list[str]:
     """Return the names of the outputs of a component that hold documents."""
+    return _list_outputs_of(component, (Document,))
+
+
+def list_id_outputs(component: object) -> list[str]:
+    """Return the names of the outputs of a component that can hold ids of documents: lists of texts or whole numbers.
+
+    Queries that were rewritten and replies of a model are lists of texts too, so only the user knows which hold ids.
+    """
+    return _list_outputs_of(component, (str, int))
+
+
+def describe_outputs(component: object) -> dict[str, str]:
+    """Return the declared type of each output of a component, by name, as a message shows it."""
+    type_by_name = {}
+    for name, socket in get_sockets(component, "output").items():
+        if isinstance(socket.type, type) and not get_args(socket.type):
+            type_by_name[name] = socket.type.__name__
+        else:
+            type_by_name[name] = str(socket.type).replace("typing.", "")
+    return type_by_name
+
+
+def _list_outputs_of(component: object, item_classes: tuple[type, ...]) -> list[str]:
+    """Return the names of the outputs of a component that hold lists of some classes."""
     names = []
     for name, socket in get_sockets(component, "output").items():
-        if any(_holds_documents(member) for member in _union_members(socket.type)):
+        if any(_is_list_of(member, item_classes) for member in _union_members(socket.type)):
             names.append(name)
     return names
 
 
-def _holds_documents(annotation: Any) -> bool:
-    """Return whether a type is a list of documents, in any spelling: `list`, `typing.List`, `Sequence`, `Iterable`."""
+def _is_list_of(annotation: Any, item_classes: tuple[type, ...]) -> bool:
+    """Return whether a type is a list of some classes, in any spelling: `list`, `List`, `Sequence`, `Iterable`."""
     item_types = [argument for argument in get_args(annotation) if argument is not Ellipsis]
     if get_origin(annotation) not in DOCUMENT_COLLECTIONS or len(item_types) != 1:
         return False
     item_type = item_types[0]
-    return isinstance(item_type, type) and issubclass(item_type, Document)
+    return isinstance(item_type, type) and issubclass(item_type, item_classes)
 
 
 def find_query_inputs(
