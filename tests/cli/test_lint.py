@@ -57,7 +57,7 @@ def test_runs_are_named(files: list[str], capsys: pytest.CaptureFixture[str]) ->
     main(["lint", *files[:2], "--run", f"bm25={files[3]}", "--format", "csv"])
     out = capsys.readouterr().out
     assert " is retrieved by bm25: possibly unanswerable" in out
-    assert " ranks first in bm25, so it does not discriminate" in out
+    assert " ranks first in bm25, so the question does not discriminate" in out
 
 
 def test_a_saved_set_holds_the_texts_and_the_judgments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

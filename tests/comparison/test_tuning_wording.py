@@ -45,8 +45,8 @@ def test_a_default_beyond_the_bounds_is_left_and_the_loss_is_said() -> None:
     assert (tuning.winner, tuning.is_significant, tuning.indistinguishable) == ("fast", False, ("nearly",))
     assert tuning.expected_gain_interval.low < tuning.expected_gain < tuning.expected_gain_interval.high < 0
     assert tuning.conclusion == (
-        "slow violates the constraints; of the others, fast has the best mrr. Expected gain over slow on new questions "
-        f"{tuning.expected_gain:.3f}."
+        "slow violates the constraints; of the settings that satisfy them, fast has the best mrr. Expected gain over "
+        f"slow on new questions {tuning.expected_gain:.3f}."
     )
     assert "corrected for 2 settings" in str(tuning)
     equal = rm.tune({"slow": runs["slow"], "same": runs["slow"]}, qrels, "mrr", default="slow", at_least={"mrr": 1})

@@ -56,7 +56,7 @@ def selection_bias_notes(biases: Sequence[SelectionBias]) -> list[str]:
         return []
     means = numbers.join_names(list(map(_format_expected_mean, visible)), most=MAX_NAMES)
     n_systems = visible[0].n_systems
-    return [f"Selection bias (best of {n_systems} systems): on new questions expect {means}, by out-of-bag estimates."]
+    return [f"Selection bias (best of {n_systems} systems): out-of-bag estimate for new questions: {means}."]
 
 
 def _is_visible(bias: SelectionBias) -> bool:
@@ -67,7 +67,7 @@ def _is_visible(bias: SelectionBias) -> bool:
 def _format_expected_mean(bias: SelectionBias) -> str:
     expected = numbers.format_value(bias.expected)
     observed = numbers.format_value(bias.observed)
-    return f"about {expected} in {bias.metric} ({bias.system}: {observed} here)"
+    return f"about {expected} in {bias.metric} (observed for {bias.system}: {observed})"
 
 
 def format_judged_shares(coverage: JudgedCoverage) -> str:

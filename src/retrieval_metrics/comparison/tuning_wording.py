@@ -34,8 +34,8 @@ def format_tuning_conclusion(tuning: TuningResult) -> str:
     if difference is not None and not tuning[default].feasible:
         doubt = "" if difference.significant else " (not significant)"
         return (
-            f"{default} violates the constraints; of the others, {winner} has the best {metric}. Expected gain over "
-            f"{default} on new questions {expected_gain}{doubt}."
+            f"{default} violates the constraints; of the settings that satisfy them, {winner} has the best {metric}. "
+            f"Expected gain over {default} on new questions {expected_gain}{doubt}."
         )
     if tuning.expected_gain > 0:
         return (

@@ -139,9 +139,10 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
     if difference.extrapolates and human_only is not None:
         interval = numbers.format_interval(difference.human_interval, difference=True)
         notes.append(
-            f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the model "
-            "grades give a larger difference than on any human-graded query, which cannot be verified. Human only: "
-            f"{numbers.format_signed(human_only.mean)} {interval}; significant only if both are"
+            f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the model's "
+            "difference exceeds that on every human-graded query, so human grades cannot confirm it. Human only: "
+            f"{numbers.format_signed(human_only.mean)} {interval}; significant only if both CIs exclude 0 on the same "
+            "side"
         )
     if difference.rare_effect_matters:
         rare_effect = format_rare_effect(difference.n, difference.estimate.span, difference.rare_effect)

@@ -49,7 +49,7 @@ FINDING_MEANINGS: Mapping[str, str] = {
     "unjudged_duplicate": "an unjudged copy of a relevant passage",
     "possible_answer": "an unjudged passage overlaps with a relevant one",
     "echo": "the question repeats the words of its answer",
-    "unanswered": "relevant documents are not retrieved, or barely",
+    "unanswered": "relevant documents are not retrieved, or only at low ranks",
     "ignores_query": "a run scores no better than chance, so it may ignore the query",
     "unanswerable": "no judgments, or forbidden documents only: treated as unanswerable",
     "forbidden": "grades below 0 mark forbidden documents",
@@ -369,7 +369,7 @@ def format_few_passages_skipped(min_passages: int) -> str:
 def format_unanswered_by_bm25(question: str, chance: float) -> str:
     """Say for which question BM25 finds hardly anything relevant."""
     return (
-        f"BM25 barely finds the relevant passages of {quote_beginning(question)} (random passages rank as high in "
+        f"BM25 barely finds the passages relevant to {quote_beginning(question)} (random passages rank as high in "
         f"{chance:.0%} of draws): possibly unanswerable, or judged for another question"
     )
 
@@ -385,15 +385,15 @@ def format_judgments_of_other_question(question: str, better_question: str) -> s
 def format_easy_for_bm25(question: str) -> str:
     """Say which question is easy."""
     return (
-        f"BM25 ranks a relevant passage of {quote_beginning(question)} first, so it does not discriminate between "
-        "retrievers"
+        f"BM25 ranks a passage relevant to {quote_beginning(question)} first, so the question does not discriminate "
+        "between retrievers"
     )
 
 
 def format_unanswered_skipped(suspects: Sequence[QueryId | None], n_judged: int) -> str:
     """Say that BM25 finds nothing for so many questions that the search is to blame."""
     return (
-        f"unanswerable questions (BM25 barely finds the relevant passages of {len(suspects):,} of {n_judged:,}, "
+        f"unanswerable questions (BM25 barely finds the passages relevant to {len(suspects):,} of {n_judged:,}, "
         "probably because their wording differs; pass runs= of a semantic retriever); most suspicious: "
         f"{numbers.join_names([repr(query) for query in suspects], most=MAX_SUSPECTS)}"
     )
@@ -402,7 +402,7 @@ def format_unanswered_skipped(suspects: Sequence[QueryId | None], n_judged: int)
 def format_unanswered_by_runs(question: str, runs: Sequence[str]) -> str:
     """Say for which question no run finds anything relevant."""
     return (
-        f"no relevant document of {quote_beginning(question)} is retrieved by {numbers.join_names(list(runs))}: "
+        f"no document relevant to {quote_beginning(question)} is retrieved by {numbers.join_names(list(runs))}: "
         "possibly unanswerable, or judged for another question"
     )
 
@@ -410,8 +410,8 @@ def format_unanswered_by_runs(question: str, runs: Sequence[str]) -> str:
 def format_easy_for_runs(question: str, runs: Sequence[str]) -> str:
     """Say which question is easy for all runs."""
     return (
-        f"a relevant document of {quote_beginning(question)} ranks first in {numbers.join_names(list(runs))}, so it "
-        "does not discriminate between retrievers"
+        f"a document relevant to {quote_beginning(question)} ranks first in {numbers.join_names(list(runs))}, so the "
+        "question does not discriminate between retrievers"
     )
 
 
