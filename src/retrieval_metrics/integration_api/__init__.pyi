@@ -7,6 +7,7 @@ from retrieval_metrics.evaluation.evaluation_task import RetrieveArguments as Re
 from retrieval_metrics.evaluation.row_scorer import RowScorer as RowScorer
 from retrieval_metrics.evaluation.row_scorer import Scorer as Scorer
 from retrieval_metrics.evaluation.row_scorer import row_error as row_error
+from retrieval_metrics.files.judgment_paths import resolve_judgments as resolve_judgments
 from retrieval_metrics.inputs.host_documents import as_list_of as as_list_of
 from retrieval_metrics.inputs.host_documents import finite_score_or_none as finite_score_or_none
 from retrieval_metrics.inputs.hosts import HostAdapter as HostAdapter

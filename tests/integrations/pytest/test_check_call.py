@@ -1,6 +1,7 @@
 """The judgments, the texts and the retriever that a test may pass."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,3 +57,9 @@ def test_texts_must_fit_the_judgments(check: RetrievalCheck) -> None:
 def test_judgments_alone_are_refused_with_what_is_missing(check: RetrievalCheck) -> None:
     with pytest.raises(TypeError, match=r"got dict alone: .* a retriever or a run, as the second argument"):
         check(QRELS, at_least={"mrr": 1})
+
+
+def test_judgments_are_read_from_a_file_without_texts(check: RetrievalCheck, tmp_path: Path) -> None:
+    path = tmp_path / "judged.qrels"
+    path.write_text("q1 0 d1 1\n")
+    assert check(path, {"q1": ["d1"]}, {"mrr": 0.5}).evaluation.means["mrr"] == 1

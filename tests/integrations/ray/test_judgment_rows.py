@@ -70,3 +70,5 @@ def test_a_path_of_judgments_is_read_by_the_core(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("q1 Q0 d3 1 2.5 x\n")
     run = read_run(tmp_path / "a.run")
     assert to_evaluation(evaluate_dataset(tmp_path / "qrels.csv", run, "mrr", partitions=1)).means["mrr"] == 1
+    (tmp_path / "questions.csv").write_text("id,query,relevant\nq1,how?,d3\n")
+    assert to_evaluation(evaluate_dataset(tmp_path / "questions.csv", run, "mrr", partitions=1)).means["mrr"] == 1

@@ -18,10 +18,12 @@ from pytest_retrieval_metrics.bounds import (
 from pytest_retrieval_metrics.evaluated_results import read_evaluated_result
 from pytest_retrieval_metrics.rounds import RepeatedEvaluation
 from retrieval_metrics import EvaluationSet, Qrels, Run, aretrieve, retrieve
+from retrieval_metrics.integration_api import resolve_judgments
 from retrieval_metrics.integration_api.async_support import positive_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from os import PathLike
     from typing import TypeAlias, TypedDict
 
     from pytest_retrieval_metrics.baselines import Baseline
@@ -41,8 +43,10 @@ if TYPE_CHECKING:
         def scores(self) -> object:
             """The values."""
 
-    # Judgments by query id, or questions with their judgments: rows, pairs, or a dataset with its texts.
-    Judged: TypeAlias = QrelsMapping | Qrels | EvaluationSet | Mapping[str, Any] | Iterable[Any] | HasScores
+    # Judgments by query id, or questions with their judgments: rows, pairs, or a dataset with its texts; or a path.
+    Judged: TypeAlias = (
+        QrelsMapping | Qrels | EvaluationSet | Mapping[str, Any] | Iterable[Any] | HasScores | PathLike[str]
+    )
     # Rankings by query id, a function from a text to a ranking, or a retriever of a framework.
     RunOrRetriever: TypeAlias = Mapping[Any, Any] | Run | Callable[[str], Any] | Any
     TextsByQuery: TypeAlias = Mapping[Any, str]
@@ -149,7 +153,8 @@ class CheckTask:
         return [await aretrieve(retriever, self.texts, **self.options) for _ in range(self.rounds)]
 
 
-def _read_judged_queries(qrels: Any, queries: TextsByQuery | None) -> JudgedQueries:
+def _read_judged_queries(judgments: Any, queries: TextsByQuery | None) -> JudgedQueries:
+    qrels = resolve_judgments(judgments)
     if isinstance(qrels, Qrels) or (isinstance(qrels, Mapping) and not _is_dataset(qrels)):
         return _read_judgments_by_id(qrels, queries)
     if queries is not None:

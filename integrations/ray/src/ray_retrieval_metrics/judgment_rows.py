@@ -19,6 +19,7 @@ from ray_retrieval_metrics.shuffled_rows import (
     find_id_types,
     select_rows,
 )
+from retrieval_metrics.integration_api import resolve_judgments
 from retrieval_metrics.integration_api.batches import RowColumns
 
 if TYPE_CHECKING:
@@ -115,7 +116,10 @@ def _read_in_memory(
     """Return judgments from a path, a file, a table or a mapping; raise if they are judged by pieces."""
     is_path_or_file = isinstance(qrels, (str, bytes, os.PathLike)) or callable(getattr(qrels, "read", None))
     is_table = hasattr(qrels, "columns") or hasattr(qrels, "column_names")
-    if is_path_or_file:
+    is_path = isinstance(qrels, (str, os.PathLike))
+    if is_path and columns is None and not allow:
+        judgments = rm.Qrels(resolve_judgments(cast("str | PathLike[str]", qrels)))
+    elif is_path_or_file:
         judgments = rm.read_qrels(cast("str | PathLike[str]", qrels), columns=columns, allow=allow)
     elif is_table:
         judgments = rm.Qrels.from_frame(
