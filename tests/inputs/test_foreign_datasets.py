@@ -56,3 +56,9 @@ def test_a_dataset_with_splits_asks_for_one() -> None:
 def test_an_example_without_texts_is_refused() -> None:
     with pytest.raises(ValueError, match="example 1 has no reference_contexts, so nothing is known to be relevant"):
         rm.EvaluationSet.from_dataset({"examples": [{"query": "how?"}]})
+
+
+@pytest.mark.parametrize("column", ["reference_context_ids", "relevant_ids", "gold_ids"])
+def test_ids_count_beside_the_texts_of_the_same_documents(column: str) -> None:
+    row = {"user_input": "how?", column: ["d1"], "reference_contexts": [TEXT.text]}
+    assert rm.EvaluationSet.from_dataset([row]).qrels == {"how?": ["d1"]}

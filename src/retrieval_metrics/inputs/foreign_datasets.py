@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS
 from retrieval_metrics.inputs.id_checks import is_in_brackets
 from retrieval_metrics.inputs.items import Text
 from retrieval_metrics.inputs.judgment_cells import read_literal
@@ -65,7 +66,8 @@ def _judge_by_texts(row: Mapping[str, Any]) -> Mapping[str, Any]:
     texts = row.get(REFERENCE_TEXTS_KEY)
     if isinstance(texts, str) and is_in_brackets(texts.strip()):  # from a table
         texts = read_literal(texts.strip(), REFERENCE_TEXTS_KEY)
-    if row.get("reference_context_ids") is not None or "relevant" in row or not isinstance(texts, (list, tuple)):
+    has_ids = "relevant" in row or any(row.get(name) is not None for name in RELEVANT_COLUMNS)
+    if has_ids or not isinstance(texts, (list, tuple)):
         return row
     judged_row = {name: value for name, value in row.items() if name != REFERENCE_TEXTS_KEY}
     judged_row["relevant"] = [Text(text) for text in texts]
