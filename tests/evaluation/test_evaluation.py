@@ -155,3 +155,13 @@ def test_scores_of_others_with_other_bounds_are_not_equal() -> None:
     scores = {"faithfulness": {"q1": 0.5, "q2": 0.7}}
     assert rm.Evaluation.from_scores(scores, bounds=(0, 1)) == rm.Evaluation.from_scores(scores, bounds=(0, 1))
     assert rm.Evaluation.from_scores(scores, bounds=(0, 1)) != rm.Evaluation.from_scores(scores, bounds=(0, 2))
+
+
+def test_only_the_record_of_an_evaluation_is_wrapped() -> None:
+    with pytest.raises(TypeError, match=r"what evaluate\(qrels, run\) returns, got dict; Evaluation.from_scores"):
+        rm.Evaluation({"mrr": {"q": 1.0}})  # type: ignore[arg-type]
+
+
+def test_counts_that_are_changed_are_a_copy(result: rm.Evaluation) -> None:
+    result.counts["missing"] += 5
+    assert result.counts["missing"] == result.scores.counts["missing"]

@@ -249,7 +249,9 @@ def _find_common_metrics(scores: Mapping[str, Scores], metrics: tuple[Metric, ..
             common.append(metric)
     if not common:
         notes = " ".join(map(format_metric_mismatch, mismatches))
-        raise ValueError(f"the evaluations have no metric in common: {notes}")
+        raise ValueError(
+            f"the evaluations have no metric in common: {notes} Evaluate all of them with the metrics to compare"
+        )
     positions = list(map(first_metrics.index, common))
     # Metrics that the caller named keep the caller's order.
     if metrics is None:

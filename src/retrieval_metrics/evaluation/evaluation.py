@@ -85,7 +85,16 @@ class Evaluation(Printed):
     """
 
     def __init__(self, record: Scores | Totals, *, labels: Mapping[str, str | float] | None = None) -> None:
-        """Take the numbers of an evaluation, with the labels it was saved with."""
+        """Take the numbers of an evaluation, with the labels it was saved with.
+
+        Raises:
+            TypeError: If they are not the record that `evaluate` makes.
+        """
+        if not hasattr(record, "metrics") or not hasattr(record, "counts"):
+            raise TypeError(
+                f"an Evaluation is what evaluate(qrels, run) returns, got {type(record).__name__}; "
+                "Evaluation.from_scores takes values by metric and query"
+            )
         self._record = record
         self.labels = dict(labels or {})
         self._intervals: dict[float, ByMetric[Interval]] = {}
@@ -223,8 +232,8 @@ class Evaluation(Printed):
 
     @property
     def counts(self) -> Counts:
-        """How many queries and documents were missing, duplicate, unjudged, tied or undefined."""
-        return self._record.counts
+        """How many queries and documents were missing, duplicate, unjudged, tied or undefined; a copy."""
+        return self._record.counts.copy()
 
     @property
     def rules(self) -> Rules:
