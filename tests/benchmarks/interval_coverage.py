@@ -67,13 +67,8 @@ DRAWS = 2_000
 
 # Tables of which a sample takes long, and by what the number of their samples is divided.
 SLOW = {
-    "simultaneous": 8,
-    "flattery": 16,
-    "tuned": 16,
     "clusters": 4,
-    "labels": 4,
     "needed": 20,
-    "looks": 8,
 }
 WITHOUT_ERROR = ("flattery", "tuned")
 BOOTSTRAP_RESAMPLES = 499

@@ -121,7 +121,11 @@ def test_the_interval_covers_where_few_clusters_hold_a_failure() -> None:
 @pytest.mark.parametrize(
     ("sizes", "mean", "correlation"),
     [
-        (np.maximum(1, np.round(60 / np.arange(1, 46) ** 1.1)).astype(int), 0.95, 0.95),  # 85 % without equal pairs
+        (
+            np.maximum(1, np.round(60 / np.arange(1, 46) ** 1.1)).astype(int),
+            0.95,
+            0.95,
+        ),  # 85 % with the correlation of the sample alone
         (np.full(25, 8), 0.95, 0.95),  # 91 %
         (np.full(20, 20), 0.95, 0.85),  # 89 %
     ],
@@ -143,7 +147,7 @@ def test_the_interval_covers_where_small_clusters_hold_the_failures(
     assert covered / 400 >= 0.93
 
 
-def test_equal_pairs_hardly_count_where_many_clusters_hold_failures() -> None:
+def test_the_prior_correlation_hardly_counts_where_many_clusters_hold_failures() -> None:
     random = np.random.default_rng(12)
     labels = np.repeat(np.arange(40), 5)
     values = (random.random(200) < 0.7).astype(float)

@@ -151,11 +151,13 @@ class Units(NamedTuple):
 
 
 # Degrees of freedom of a variance beside one for each cluster that holds a failure; chosen by simulation.
-EXTRA_DF = 3
-# How many pairs of equal queries are added to those that a sample shows; chosen by simulation.
-EQUAL_PAIRS = 0.75
+EXTRA_DF = 4
+# How many pairs a sample must show before its correlation counts more than the assumption that queries of a cluster are
+# alike, and how fast that assumption then fades; chosen by simulation.
+PRIOR_PAIRS = 5
+FADING_POWER = 3
 # The pairs that the queries of one cluster count as, at most, because they are not independent evidence.
-MAX_PAIRS = 7
+MAX_PAIRS = 3
 
 
 def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
@@ -164,12 +166,12 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
     With n_j queries in cluster j, g = (sum n_j)^2 / sum n_j^2 is the number of clusters, or fewer if a few of them hold
     most queries. The number of independent queries is n / D, from g to n, where D is the larger of two design effects:
     that of the jackknife, and 1 + (n / g - 1) r with r the correlation within clusters, which small clusters show too.
-    A sample in which few clusters hold a failure hardly shows r. So 0.75 pairs of equal queries are added to the T
-    pairs that a sample shows, r + (1 - r) 0.75 / (T + 0.75): T is the effective number of clusters in which queries
-    deviate from the mean, times the other queries of such a cluster, at most 7.
+    A sample in which few clusters hold a failure hardly shows r. So r is replaced by r + (1 - r) (5 / (T + 5))^3 where
+    the sample shows T pairs of queries: T is the effective number of clusters in which queries deviate from the mean,
+    times the other queries of such a cluster, at most 3. Many pairs leave r as it is.
 
     It is multiplied by the squared ratio of the 97.5% quantiles of Student's t of n - 1 queries and of the degrees of
-    freedom that clusters leave: g - 1 (Korn and Graubard 1998), or h + 3 if that is less, for the share 1 - g / n of
+    freedom that clusters leave: g - 1 (Korn and Graubard 1998), or h + 4 if that is less, for the share 1 - g / n of
     queries that are not alone. h is the effective number of clusters which hold what is lacking to the largest value,
     or what exceeds the smallest, whichever are fewer: if all failures are in three clusters, no more than three show
     how they vary. Mean, mean square, smallest and largest value stay the same.
@@ -217,7 +219,7 @@ def _correlation_design_effect(
         return 1.0
     correlation = min(max(products * n / float(squares.sum()), 0.0), 1.0)
     pairs = _effective_number(squares) * float(squares @ np.minimum(sizes - 1, MAX_PAIRS)) / float(squares.sum())
-    correlation += (1 - correlation) * EQUAL_PAIRS / (pairs + EQUAL_PAIRS)
+    correlation += (1 - correlation) * (PRIOR_PAIRS / (pairs + PRIOR_PAIRS)) ** FADING_POWER
     return 1 + (n / units.effective_units - 1) * correlation
 
 
