@@ -17,3 +17,10 @@ def test_without_judgments_an_effect_is_what_the_place_of_a_document_is_worth() 
     runs = {"one": {"q1": ["a", "b"]}, "other": {"q1": ["b", "c"]}}
     effects = {item.document: item.effect for item in rm.pool({"q1": "what?"}, runs, metric="mrr")}
     assert effects == {"a": 1.0, "b": 0.5, "c": 0.5}  # 1/1 - 0; 1/1 - 1/2; 1/2 - 0
+
+
+def test_without_judgments_a_document_below_the_cutoff_has_no_effect() -> None:
+    runs = {"one": {"q1": ["a", "b", "c"]}, "other": {"q1": ["a", "c", "b"]}}
+    effects = {item.document: item.effect for item in rm.pool({"q1": "what?"}, runs, metric="recall@2")}
+    assert effects["a"] == 0
+    assert effects["b"] == effects["c"] > 0  # the third place is beyond the cutoff, so each counts in one run alone
