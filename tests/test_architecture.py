@@ -358,6 +358,30 @@ def test_what_is_computed_and_printed_needs_numpy_alone(call: str) -> None:
         assert not new_packages & SLOW_STANDARD_MODULES
 
 
+def test_formatting_numbers_and_tables_loads_no_reader_of_saved_files() -> None:
+    new_modules = loaded_modules(
+        "import sys\nfrom retrieval_metrics.integration_api.text import Table, numbers, save_text"
+    )
+    assert not {"retrieval_metrics.storage.load", "retrieval_metrics.comparison.compare"} & new_modules
+
+
+# Importing each of these loads neither what reads saved files nor what its host has for agents.
+FIRST_NAMES = {
+    "llama_index": "from llama_index.evaluation.retrieval_metrics import ranking_metrics",
+    "pydantic_evals": "from pydantic_evals_retrieval_metrics import RetrievalMetrics, to_evaluation",
+}
+LATE_MODULES = {"retrieval_metrics.storage.load", "retrieval_metrics.evaluation.stages", "llama_index.core.agent"}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("host", FIRST_NAMES)
+def test_importing_an_integration_loads_little_more_than_its_host(host: str) -> None:
+    pytest.importorskip(host)
+    new_modules = loaded_modules(f"import sys\n{FIRST_NAMES[host]}")
+    assert "retrieval_metrics.evaluation.row_scorer" in new_modules
+    assert not LATE_MODULES & new_modules
+
+
 # What an evaluation or a comparison imports.
 FOLDERS_OF_A_COMPARISON = ["inputs", "matching", "metrics", "statistics", "evaluation", "comparison", "reports"]
 
