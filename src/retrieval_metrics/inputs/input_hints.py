@@ -10,8 +10,6 @@ from typing import Any, Literal
 from retrieval_metrics.inputs.question_columns import QUERY_KEYS
 
 RETRIEVING_METHODS = ("invoke", "retrieve", "run")
-# The columns of a row that may be a query and a document, by its length; the last of three depends on what it is for.
-COLUMNS_BY_LENGTH = {2: ("query_id", "doc_id"), 3: ("query_id", "doc_id", "relevance")}
 
 
 def refuse_frame(argument: Any, role: str, reader: str) -> None:
@@ -48,9 +46,9 @@ def _rows_hint(first_row: Any, name: str) -> str:
             "evaluate(questions, retrieve(retriever, questions))"
         )
     if isinstance(first_row, tuple) and _is_row_of_table(first_row):
-        columns = [*COLUMNS_BY_LENGTH[len(first_row)]]
-        if len(columns) > len(COLUMNS_BY_LENGTH[2]):
-            columns[-1] = "relevance" if name == "qrels" else "score"
+        columns = ["query_id", "doc_id"]
+        if len(first_row) > len(columns):
+            columns.append("relevance" if name == "qrels" else "score")
         return (
             f"; if each row is a query and a document, write {name.capitalize()}.from_frame(pandas.DataFrame({name}, "
             f"columns={columns}))"
@@ -71,8 +69,8 @@ def _is_question(row: Any) -> bool:
 
 
 def _is_row_of_table(row: tuple[Any, ...]) -> bool:
-    """Return whether a row may be a query, a document and a number."""
-    return len(row) in COLUMNS_BY_LENGTH and all(isinstance(value, (str, Real)) for value in row)
+    """Return whether a row may be a query and a document, with or without a number."""
+    return 2 <= len(row) <= 3 and all(isinstance(value, (str, Real)) for value in row)
 
 
 def _maps_to_numbers(row: Any) -> bool:

@@ -250,11 +250,11 @@ class PipelineRetriever:
             return set(self.reduced.graph.nodes)
         return {SINGLE_COMPONENT}
 
-    def _list_places(self) -> list[OutputPlace]:
-        """Return every output that holds documents."""
+    def _list_places(self, list_outputs: Callable[[object], list[str]] = list_document_outputs) -> list[OutputPlace]:
+        """Return the places of the outputs that a function finds in each component, by default those of documents."""
         places = []
         for name, component in self._components.items():
-            places += [OutputPlace(name, output) for output in list_document_outputs(component)]
+            places += [OutputPlace(name, output) for output in list_outputs(component)]
         return places
 
     def _find_last_outputs(self, pipeline: PipelineOrRetriever) -> list[OutputPlace]:
@@ -283,7 +283,7 @@ class PipelineRetriever:
 
     def _explain_missing_documents(self, pipeline: PipelineOrRetriever) -> str:
         """Return why a pipeline or a component without an output of documents is no retriever, and what to do."""
-        id_places = self._list_id_places()
+        id_places = self._list_places(list_id_outputs)
         if isinstance(pipeline, Pipeline):
             description = "the pipeline"
             argument = "pipeline"
@@ -309,16 +309,9 @@ class PipelineRetriever:
             advice += "; ask a function by rm.evaluate(questions, rm.retrieve(function, questions))"
         return f"{description} returns no documents; {advice}"
 
-    def _list_id_places(self) -> list[OutputPlace]:
-        """Return every output that can hold ids of documents."""
-        places = []
-        for name, component in self._components.items():
-            places += [OutputPlace(name, output) for output in list_id_outputs(component)]
-        return places
-
     def _find_named_outputs(self, names: Sequence[str]) -> list[OutputPlace]:
         all_places = self._list_places()
-        id_places = self._list_id_places()
+        id_places = self._list_places(list_id_outputs)
         named = []
         for name in names:
             matching = [place for place in all_places if name in {place.full_name, place.component}]
