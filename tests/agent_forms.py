@@ -111,7 +111,7 @@ WRITTEN: dict[str, tuple[Any, str]] = {
     "openai_run_items": (run_items, "openai_responses"),
 }
 """Forms of messages, each with what writes it and the recording that it is written from."""
-RECORDED = Path(__file__).parent / "agents" / "conversations"
+RECORDED = Path(__file__).parent / "traces" / "conversations"
 MESSAGES: dict[str, Any] = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))["conversations"] for path in sorted(RECORDED.glob("*.json"))
 }

@@ -35,10 +35,10 @@ NUMBERS = [
 """The folders that turn judgments and rankings into numbers and conclusions, from the ground up."""
 
 ON_TOP = [
-    ["agents"],
+    ["traces"],
     ["datasets"],
 ]
-"""The searches of agents, and what helps to make judgments: they stand on the numbers, and no number needs them."""
+"""The traces of agents, and what helps to make judgments: they stand on the numbers, and no number needs them."""
 
 ENTRANCES = [
     ["storage"],

@@ -2,10 +2,6 @@ from retrieval_metrics import metrics as metrics
 from retrieval_metrics import types as types
 from retrieval_metrics._internal.version import __version__ as __version__
 from retrieval_metrics._internal.warn import RetrievalWarning as RetrievalWarning
-from retrieval_metrics.agents.read_traces import read_traces as read_traces
-from retrieval_metrics.agents.trajectories import Trajectories as Trajectories
-from retrieval_metrics.agents.trajectory import SearchCall as SearchCall
-from retrieval_metrics.agents.trajectory import Trajectory as Trajectory
 from retrieval_metrics.comparison.audit import audit as audit
 from retrieval_metrics.comparison.compare import compare as compare
 from retrieval_metrics.comparison.compare_retrievers import acompare_retrievers as acompare_retrievers
@@ -72,3 +68,7 @@ from retrieval_metrics.retrieval.retrieve import retrieve as retrieve
 from retrieval_metrics.storage.history import History as History
 from retrieval_metrics.storage.load import load as load
 from retrieval_metrics.storage.load import save_run as save_run
+from retrieval_metrics.traces.read_traces import read_traces as read_traces
+from retrieval_metrics.traces.trajectories import Trajectories as Trajectories
+from retrieval_metrics.traces.trajectory import SearchCall as SearchCall
+from retrieval_metrics.traces.trajectory import Trajectory as Trajectory

@@ -21,7 +21,7 @@ import numpy as np
 from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.matching.ids import IdFinder
+from retrieval_metrics.matching.exact_ids import IdFinder
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.refused_queries import require_accepted_queries

@@ -2,8 +2,6 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.plain_types import DocumentId as DocumentId
 from retrieval_metrics._internal.plain_types import QueryId as QueryId
-from retrieval_metrics.agents.merged_searches import CallsView as CallsView
-from retrieval_metrics.agents.trajectory_view import View as View
 from retrieval_metrics.comparison.audit import Audit as Audit
 from retrieval_metrics.comparison.audit import RuleDifference as RuleDifference
 from retrieval_metrics.comparison.conclusions import Conclusion as Conclusion
@@ -54,6 +52,8 @@ from retrieval_metrics.retrieval.judgeable import Judgeable as Judgeable
 from retrieval_metrics.retrieval.selection import Selection as Selection
 from retrieval_metrics.statistics.mean_intervals import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
+from retrieval_metrics.traces.merged_searches import CallsView as CallsView
+from retrieval_metrics.traces.trajectory_view import View as View
 
 if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
     from retrieval_metrics._internal.plain_types import BoolArray as BoolArray

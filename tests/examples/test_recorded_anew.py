@@ -13,7 +13,7 @@ from agent_scenarios import check
 pytestmark = pytest.mark.examples
 
 RECORDERS = Path(__file__).parent.parent / "recorders"
-CONVERSATIONS = Path(__file__).parent.parent / "agents" / "conversations"
+CONVERSATIONS = Path(__file__).parent.parent / "traces" / "conversations"
 FORMS = [
     ("record_langchain", "openinference", ()),
     ("record_langchain", "langfuse", ()),

@@ -25,8 +25,8 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.agents.recording import TraceRecording
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.traces.recording import TraceRecording
 
 TEXTS = {f"q{number}": f"question {number}" for number in range(10)}
 QRELS: Any = {query: [f"d{query[1:]}"] for query in TEXTS}

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.matching import ids
-from retrieval_metrics.matching.ids import judge_by_id
+from retrieval_metrics.matching import exact_ids
+from retrieval_metrics.matching.exact_ids import judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_AS_GIVEN, TIES_BY_ID, ScoreOrder
 from retrieval_metrics.matching.short_rankings import MAX_LENGTH, MIN_QUERIES, list_short_rankings
 
@@ -37,11 +37,11 @@ def facts(qrels: rm.Qrels, run: Any, order: ScoreOrder) -> list[Any]:
 
 def assert_same_ranks(run: Any, order: ScoreOrder, *, is_fast: bool) -> None:
     qrels = rm.Qrels({query: {"d1": 1, "d4": 2, "d7": 0, f"{query}-only": 1} for query in [*run, "not in the run"]})
-    finder = ids.IdFinder(qrels.queries, qrels.documents, qrels.bounds, order)
-    assert (ids._find_in_short_rankings(finder, qrels, run, order) is not None) == is_fast
+    finder = exact_ids.IdFinder(qrels.queries, qrels.documents, qrels.bounds, order)
+    assert (exact_ids._find_in_short_rankings(finder, qrels, run, order) is not None) == is_fast
     ranks_at_once = facts(qrels, run, order)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ids, "list_short_rankings", lambda *_: None)
+        patch.setattr(exact_ids, "list_short_rankings", lambda *_: None)
         assert facts(qrels, run, order) == ranks_at_once
 
 

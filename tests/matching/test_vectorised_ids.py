@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from generated import scored_run
 from retrieval_metrics.inputs.batch import Batch
-from retrieval_metrics.matching.ids import judge_by_id
+from retrieval_metrics.matching.exact_ids import judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.matching.vectorised_ids import judge_by_column
 

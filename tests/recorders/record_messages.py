@@ -2,7 +2,7 @@
 # requires-python = ">=3.11"
 # dependencies = ["anthropic", "httpx2", "langchain", "llama-index-core", "openai", "pydantic-ai-slim"]
 # ///
-"""Record lists of messages: `uv run tests/recorders/record_messages.py all tests/agents/conversations/all.json`.
+"""Record lists of messages: `uv run tests/recorders/record_messages.py all tests/traces/conversations/all.json`.
 
 The first argument is a form, written to the file, or `all`, each written beside it. Every library runs every scenario
 with a model that says what the scenario tells; what it keeps is written, without what only fills the file. Transcripts

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from agents import Agent, RunConfig, Runner, function_tool, generation_span, set_trace_processors
 from agents.items import ModelResponse
 from agents.models.interface import Model
 from agents.tracing.processor_interface import TracingProcessor
@@ -19,8 +20,6 @@ from agents.usage import Usage
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 from world import ANSWER, DOCUMENTS, HOPS, QUESTION
 from world import search as found_by
-
-from agents import Agent, RunConfig, Runner, function_tool, generation_span, set_trace_processors
 
 
 class Scripted(Model):

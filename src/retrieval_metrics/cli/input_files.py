@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.agents.merged_searches import truncate_ranking
 from retrieval_metrics.cli.option_names import reading
 from retrieval_metrics.cli.option_types import has_positions, parse_clusters, parse_columns
 from retrieval_metrics.files.compressions import COMPRESSIONS
@@ -24,6 +23,7 @@ from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, JUDGMENT
 from retrieval_metrics.inputs.exclusion import QUERY_ID
 from retrieval_metrics.inputs.question_columns import NAMES_BY_ROLE
 from retrieval_metrics.inputs.run import StreamedRun
+from retrieval_metrics.traces.merged_searches import truncate_ranking
 
 if TYPE_CHECKING:
     import argparse

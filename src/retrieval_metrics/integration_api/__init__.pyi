@@ -1,7 +1,6 @@
 from retrieval_metrics._internal.lazy import lazy_module as lazy_module
 from retrieval_metrics._internal.redaction import describe_error as describe_error
 from retrieval_metrics._internal.warn import warn as warn
-from retrieval_metrics.agents.recording import TraceRecording as TraceRecording
 from retrieval_metrics.evaluation.evaluation_task import EvaluationTask as EvaluationTask
 from retrieval_metrics.evaluation.evaluation_task import RetrieveArguments as RetrieveArguments
 from retrieval_metrics.evaluation.row_scorer import RowScorer as RowScorer
@@ -21,3 +20,4 @@ from retrieval_metrics.metrics.base.score_names import scored_name as scored_nam
 from retrieval_metrics.retrieval.embedding_cache import vector_cache as vector_cache
 from retrieval_metrics.retrieval.relevance import relevance_by as relevance_by
 from retrieval_metrics.retrieval.sync_async import RetrieverFunctions as RetrieverFunctions
+from retrieval_metrics.traces.recording import TraceRecording as TraceRecording

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from retrieval_metrics.agents.merged_searches import VIEW_FIELDS, CallsView
-from retrieval_metrics.agents.read_traces import read_trace_ranking
 from retrieval_metrics.inputs.host_documents import convert_to_items
+from retrieval_metrics.traces.merged_searches import VIEW_FIELDS, CallsView
+from retrieval_metrics.traces.read_traces import read_trace_ranking
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -12,8 +12,8 @@ from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Tex
 from retrieval_metrics.inputs.ranking_checks import as_list, is_missing_id
 from retrieval_metrics.matching.budget import Lengths
 from retrieval_metrics.matching.covered_characters import CoveredCharacters
+from retrieval_metrics.matching.exact_ids import MissingId, judge_by_id
 from retrieval_metrics.matching.id_rule import IdRule
-from retrieval_metrics.matching.ids import MissingId, judge_by_id
 from retrieval_metrics.matching.judged_columns import Duplicates
 from retrieval_metrics.matching.judged_run import JudgedRun
 from retrieval_metrics.matching.metadata_rule import MetadataRule

@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.budget import Lengths
-from retrieval_metrics.matching.ids import judge_by_id
+from retrieval_metrics.matching.exact_ids import judge_by_id
 from retrieval_metrics.matching.vectorised_ids import judge_by_column
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import asyncio
 from collections import deque
 from time import monotonic
 
+from retrieval_metrics._internal.rate_limits import find_asked_wait
 from retrieval_metrics._internal.warn import find_user_line, warn
-from retrieval_metrics.retrieval.rate_limits import find_asked_wait
 
 # Seconds to wait where the service does not say how long; doubled as long as it goes on refusing.
 FIRST_PAUSE = 1.0

@@ -8,9 +8,9 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from retrieval_metrics._internal.rate_limits import find_asked_wait, is_rate_limit
 from retrieval_metrics._internal.validation import integer, positive_number
 from retrieval_metrics.retrieval.call_pacer import MAX_REFUSALS, CallPacer
-from retrieval_metrics.retrieval.rate_limits import find_asked_wait, is_rate_limit
 from retrieval_metrics.retrieval.threads import Threads
 
 if TYPE_CHECKING:

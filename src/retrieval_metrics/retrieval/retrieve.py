@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
+from retrieval_metrics._internal.error_causes import TWO_LOOPS_HINT, is_event_loop_error
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics._internal.warn import warn
@@ -31,7 +32,6 @@ from retrieval_metrics.reports.progress import progress
 from retrieval_metrics.retrieval.answer_log import AnswerLog, StoredAnswer
 from retrieval_metrics.retrieval.answers import AnswerRankings, copy_answer, read_answer
 from retrieval_metrics.retrieval.call_policy import FunctionCaller, run_concurrently
-from retrieval_metrics.retrieval.error_causes import TWO_LOOPS_HINT, is_event_loop_error
 from retrieval_metrics.retrieval.event_loop import run_until_complete
 from retrieval_metrics.retrieval.judgeable import Judgeable
 from retrieval_metrics.retrieval.sync_async import RetrieverFunctions, choose_function

@@ -12,7 +12,7 @@ from pytest_retrieval_metrics.baseline_gates import (
     UnitsAtRisk,
     compare_with_baseline,
 )
-from pytest_retrieval_metrics.bound_gates import MeanBelowFloor, QueryBelowFloor
+from pytest_retrieval_metrics.floor_and_ceiling_gates import MeanBelowFloor, QueryBelowFloor
 from pytest_retrieval_metrics.gate_wording import (
     bound_hint,
     format_acceptance_hint,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from generated import cutoffs
-from retrieval_metrics.matching.ids import judge_by_id
+from retrieval_metrics.matching.exact_ids import judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.metrics.base.value_bounds import bounds, ideal_values

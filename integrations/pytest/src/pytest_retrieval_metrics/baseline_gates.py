@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
 from pytest_retrieval_metrics.baselines import with_metrics
-from pytest_retrieval_metrics.bound_gates import ROUNDING
+from pytest_retrieval_metrics.floor_and_ceiling_gates import ROUNDING
 from pytest_retrieval_metrics.gate_wording import (
     format_change,
     format_change_details,

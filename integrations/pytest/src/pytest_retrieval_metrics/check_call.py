@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from pytest_retrieval_metrics.bounds import (
+from pytest_retrieval_metrics.evaluated_results import read_evaluated_result
+from pytest_retrieval_metrics.gate_arguments import (
     MeanFloors,
     min_value,
     read_ceilings,
@@ -15,7 +16,6 @@ from pytest_retrieval_metrics.bounds import (
     read_queries,
     read_query_floors,
 )
-from pytest_retrieval_metrics.evaluated_results import read_evaluated_result
 from pytest_retrieval_metrics.rounds import RepeatedEvaluation
 from retrieval_metrics import EvaluationSet, Qrels, Run, aretrieve, retrieve
 from retrieval_metrics.integration_api import resolve_judgments

@@ -22,15 +22,6 @@ from pytest_retrieval_metrics.baseline_update import (
     store_baseline,
 )
 from pytest_retrieval_metrics.baselines import Baseline, strip_unused_fields
-from pytest_retrieval_metrics.bound_gates import (
-    ceiling_gate,
-    common_ids_gate,
-    floor_gate,
-    query_floor_gate,
-    shown_metrics,
-    unguarded_gate,
-)
-from pytest_retrieval_metrics.bounds import metric_names
 from pytest_retrieval_metrics.change_wording import format_failure
 from pytest_retrieval_metrics.check_call import CheckCall, CheckTask
 from pytest_retrieval_metrics.check_records import (
@@ -41,7 +32,14 @@ from pytest_retrieval_metrics.check_records import (
 )
 from pytest_retrieval_metrics.evaluated_results import require_no_options
 from pytest_retrieval_metrics.file_names import get_test_name, path_beside_test
+from pytest_retrieval_metrics.floor_and_ceiling_gates import (
+    ceiling_gate,
+    floor_gate,
+    query_floor_gate,
+)
+from pytest_retrieval_metrics.gate_arguments import metric_names
 from pytest_retrieval_metrics.gate_wording import NOT_AWAITED, NOT_CALLED, format_no_baseline, round_notes
+from pytest_retrieval_metrics.unmeasured_gates import common_ids_gate, shown_metrics, unguarded_gate
 from pytest_retrieval_metrics.user_frames import keep_user_frames
 from pytest_retrieval_metrics.verdicts import Verdict, end_test, get_effect, warn_about_verdicts
 from retrieval_metrics.integration_api import describe_error

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_retrieval_metrics.baseline_gates import MetricChange, MetricLosses, UnitsAtRisk
-    from pytest_retrieval_metrics.bound_gates import MeanBelowFloor, QueryBelowFloor
+    from pytest_retrieval_metrics.floor_and_ceiling_gates import MeanBelowFloor, QueryBelowFloor
     from pytest_retrieval_metrics.verdicts import Outcome, Verdict
 
 # The printed form of each outcome that is not printed as it is.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.validation import integer
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.matching.ids import judge_by_id
+from retrieval_metrics.matching.exact_ids import judge_by_id
 from retrieval_metrics.matching.plain_ranking import MAX_PLAIN_LENGTH, read_plain_gains
 from retrieval_metrics.matching.ranking_order import TIES_AS_GIVEN
 from retrieval_metrics.metrics.base.metric import Metric

@@ -6,24 +6,24 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from retrieval_metrics.agents.agent_trace import AgentTrace, TraceContents, TraceReadingOptions
-from retrieval_metrics.agents.chat_messages import CONVERSATION_KIND, iterate_spans
-from retrieval_metrics.agents.merged_searches import merge_searches
-from retrieval_metrics.agents.payload_decoding import decode_payload
-from retrieval_metrics.agents.trace_formats import span_metadata
-from retrieval_metrics.agents.trace_span import MODEL, NO_FIELDS, OTHER, RETRIEVER, TOOL, TraceError, TraceSpan
-from retrieval_metrics.agents.trajectories import Trajectories
-from retrieval_metrics.agents.trajectory import Trajectory
 from retrieval_metrics.files.json_objects import iterate_objects
 from retrieval_metrics.inputs.host_documents import convert_to_items
 from retrieval_metrics.inputs.items import item_identity
 from retrieval_metrics.reports.numbers import format_count
+from retrieval_metrics.traces.agent_trace import AgentTrace, TraceContents, TraceReadingOptions
+from retrieval_metrics.traces.chat_messages import CONVERSATION_KIND, iterate_spans
+from retrieval_metrics.traces.merged_searches import merge_searches
+from retrieval_metrics.traces.payload_decoding import decode_payload
+from retrieval_metrics.traces.trace_formats import span_metadata
+from retrieval_metrics.traces.trace_span import MODEL, NO_FIELDS, OTHER, RETRIEVER, TOOL, TraceError, TraceSpan
+from retrieval_metrics.traces.trajectories import Trajectories
+from retrieval_metrics.traces.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from retrieval_metrics.agents.merged_searches import CallsView
     from retrieval_metrics.inputs.retrieved_run import MergedRanking
+    from retrieval_metrics.traces.merged_searches import CallsView
 
 # Words in the name of a tool that probably searches.
 SEARCH_WORDS = ("search", "retriev", "look", "find", "query", "fetch")

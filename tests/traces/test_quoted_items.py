@@ -5,7 +5,7 @@ import json
 import pytest
 
 from retrieval_metrics import Retrieved
-from retrieval_metrics.agents.quoted_items import find_quoted_items
+from retrieval_metrics.traces.quoted_items import find_quoted_items
 
 TEXT = 'Refunds take "5 days".\nWrite to caf\u00e9@example.org.'
 ITEM = Retrieved("d1", text=TEXT)

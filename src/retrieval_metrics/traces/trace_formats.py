@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.agents.payload_decoding import FlattenedList, decode_payload
-from retrieval_metrics.agents.span_payloads import find_failure
-from retrieval_metrics.agents.trace_span import (
+from retrieval_metrics.traces.payload_decoding import FlattenedList, decode_payload
+from retrieval_metrics.traces.span_payloads import find_failure
+from retrieval_metrics.traces.trace_span import (
     MODEL,
     OTHER,
     RERANKER,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from retrieval_metrics.agents.trajectory import in_rank_order, resolve_items, result_key
 from retrieval_metrics.inputs.items import Retrieved, item_identity
 from retrieval_metrics.inputs.retrieved_run import MergedRanking
+from retrieval_metrics.traces.trajectory import in_rank_order, resolve_items, result_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.agents.trajectory import SearchCall, Trajectory
     from retrieval_metrics.inputs.items import Ranking
+    from retrieval_metrics.traces.trajectory import SearchCall, Trajectory
 
 # The views of one trajectory, by name.
 CallsView: TypeAlias = Literal["interleaved", "union", "first", "last", "context", "cited"]

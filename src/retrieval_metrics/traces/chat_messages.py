@@ -7,11 +7,11 @@ from dataclasses import asdict, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.agents.model_message import PROVIDER_SEARCHES, ModelMessage, ToolCall, read_message
-from retrieval_metrics.agents.payload_decoding import decode_payload
-from retrieval_metrics.agents.span_payloads import BLOCK_LIST_KEYS, RESULT_KEYS, find_failure, last_text
-from retrieval_metrics.agents.trace_formats import read_spans
-from retrieval_metrics.agents.trace_span import MODEL, OTHER, TOOL, SpanFields, TraceError, TraceSpan
+from retrieval_metrics.traces.model_message import PROVIDER_SEARCHES, ModelMessage, ToolCall, read_message
+from retrieval_metrics.traces.payload_decoding import decode_payload
+from retrieval_metrics.traces.span_payloads import BLOCK_LIST_KEYS, RESULT_KEYS, find_failure, last_text
+from retrieval_metrics.traces.trace_formats import read_spans
+from retrieval_metrics.traces.trace_span import MODEL, OTHER, TOOL, SpanFields, TraceError, TraceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

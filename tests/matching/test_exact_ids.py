@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.matching.ids import IdFinder, judge_by_id
+from retrieval_metrics.matching.exact_ids import IdFinder, judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 
 scored_runs = st.dictionaries(

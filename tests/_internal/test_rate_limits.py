@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from retrieval_metrics.retrieval.rate_limits import find_asked_wait, is_rate_limit
+from retrieval_metrics._internal.rate_limits import find_asked_wait, is_rate_limit
 
 
 class ThrottlingException(Exception):  # noqa: N818  (named as that of a cloud)

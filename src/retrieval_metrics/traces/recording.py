@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.agents.trajectories import Trajectories
+    from retrieval_metrics.traces.trajectories import Trajectories
 
 
 class TraceRecording:
@@ -110,7 +110,7 @@ class TraceRecording:
         if not self.spans:
             raise ValueError("nothing was recorded: nothing ran inside record(), or its callbacks were not passed on")
         # Imported here so that an integration loads it only where something was recorded.
-        from retrieval_metrics.agents.read_traces import read_traces
+        from retrieval_metrics.traces.read_traces import read_traces
 
         return read_traces(list(self.spans), query="metadata.question", **self._settings)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from retrieval_metrics.retrieval.error_causes import iterate_causes
+from retrieval_metrics._internal.error_causes import iterate_causes
 
 _REFUSAL_STATUSES = frozenset({429, 529})
 # A busy service answers so too; it asks for a pause only if it says how long (Retry-After).

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.agents.merged_searches import merge_searches
-from retrieval_metrics.agents.trajectory import Trajectory, in_rank_order, result_key
 from retrieval_metrics.inputs.items import Retrieved, item_identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.search_history import SearchHistory
+from retrieval_metrics.traces.merged_searches import merge_searches
+from retrieval_metrics.traces.trajectory import Trajectory, in_rank_order, result_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.agents.merged_searches import CallsView
-    from retrieval_metrics.agents.trajectory import SearchCall
     from retrieval_metrics.inputs.items import Ranking
+    from retrieval_metrics.traces.merged_searches import CallsView
+    from retrieval_metrics.traces.trajectory import SearchCall
 
 # The stages of each view: the name of the stage, and the view that makes its rankings.
 STAGES: Mapping[str, Mapping[str, CallsView]] = {

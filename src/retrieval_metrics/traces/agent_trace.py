@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from retrieval_metrics.agents.chat_messages import CONVERSATION_KIND
-from retrieval_metrics.agents.citations import find_cited_documents, find_numbered_citations
-from retrieval_metrics.agents.payload_decoding import decode_payload, unescape
-from retrieval_metrics.agents.quoted_items import find_quoted_items
-from retrieval_metrics.agents.trace_span import (
+from retrieval_metrics.inputs.host_documents import convert_to_items
+from retrieval_metrics.inputs.items import Retrieved, item_identity
+from retrieval_metrics.traces.chat_messages import CONVERSATION_KIND
+from retrieval_metrics.traces.citations import find_cited_documents, find_numbered_citations
+from retrieval_metrics.traces.payload_decoding import decode_payload, unescape
+from retrieval_metrics.traces.quoted_items import find_quoted_items
+from retrieval_metrics.traces.trace_span import (
     MODEL,
     RAISE_LIMITS,
     RERANKER,
@@ -24,14 +26,12 @@ from retrieval_metrics.agents.trace_span import (
     TraceError,
     TraceSpan,
 )
-from retrieval_metrics.agents.trajectory import SearchCall, result_key
-from retrieval_metrics.inputs.host_documents import convert_to_items
-from retrieval_metrics.inputs.items import Retrieved, item_identity
+from retrieval_metrics.traces.trajectory import SearchCall, result_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from retrieval_metrics.agents.model_message import ToolCall
+    from retrieval_metrics.traces.model_message import ToolCall
 
 # The kinds of spans that searched, ranked, called or answered; spans of other kinds only contain these.
 INFORMATIVE_KINDS = {RETRIEVER, RERANKER, TOOL, MODEL}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval_metrics.retrieval.error_causes import is_event_loop_error, iterate_causes
+from retrieval_metrics._internal.error_causes import is_event_loop_error, iterate_causes
 
 
 def test_causes_come_in_order_and_each_once() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.agents.payload_decoding import unescape
-from retrieval_metrics.agents.searchable_text import SearchableText
+from retrieval_metrics.traces.payload_decoding import unescape
+from retrieval_metrics.traces.searchable_text import SearchableText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

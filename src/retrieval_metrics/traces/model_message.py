@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.agents.payload_decoding import decode_payload
-from retrieval_metrics.agents.span_payloads import find_block_type, find_question
+from retrieval_metrics.traces.payload_decoding import decode_payload
+from retrieval_metrics.traces.span_payloads import find_block_type, find_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.agents.model_message import (
+from retrieval_metrics.traces.model_message import (
     CITATION_KEYS,
     PROVIDER_SEARCHES,
     find_citations,
     find_provider_searches,
     read_message,
 )
-from retrieval_metrics.agents.payload_decoding import JSON_START, FlattenedList, decode_payload
-from retrieval_metrics.agents.span_payloads import find_documents, find_question, last_text, list_texts
+from retrieval_metrics.traces.payload_decoding import JSON_START, FlattenedList, decode_payload
+from retrieval_metrics.traces.span_payloads import find_documents, find_question, last_text, list_texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from retrieval_metrics.agents.model_message import ModelMessage, ProviderSearch, ToolCall
     from retrieval_metrics.inputs.items import Retrieved
+    from retrieval_metrics.traces.model_message import ModelMessage, ProviderSearch, ToolCall
 
 
 RETRIEVER = "retriever"

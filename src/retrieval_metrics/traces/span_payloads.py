@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from retrieval_metrics.agents.payload_decoding import JSON_START, decode_payload
 from retrieval_metrics.inputs.host_documents import find_item, is_content_block
 from retrieval_metrics.inputs.items import item_identity
+from retrieval_metrics.traces.payload_decoding import JSON_START, decode_payload
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.agents.payload_decoding import FlattenedList
+from retrieval_metrics.traces.payload_decoding import FlattenedList
 from trace_spans import ids, model, read, search
 
 

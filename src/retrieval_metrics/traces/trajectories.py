@@ -10,19 +10,19 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, get_args
 
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.agents.merged_searches import VIEW_FIELDS
-from retrieval_metrics.agents.trajectory import COUNT_COLUMNS, Trajectory
-from retrieval_metrics.agents.trajectory_view import View
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.reports.numbers import format_count
+from retrieval_metrics.traces.merged_searches import VIEW_FIELDS
+from retrieval_metrics.traces.trajectory import COUNT_COLUMNS, Trajectory
+from retrieval_metrics.traces.trajectory_view import View
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.agents.merged_searches import CallsView
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.traces.merged_searches import CallsView
 
 # The fields of a trajectory that a trace may not record.
 RecordedField = Literal["context", "citations"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.agents.model_message import CITED_NAME_KEYS
-from retrieval_metrics.agents.payload_decoding import unescape
-from retrieval_metrics.agents.trace_span import TraceError
-from retrieval_metrics.agents.trajectory import result_key
 from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.traces.model_message import CITED_NAME_KEYS
+from retrieval_metrics.traces.payload_decoding import unescape
+from retrieval_metrics.traces.trace_span import TraceError
+from retrieval_metrics.traces.trajectory import result_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

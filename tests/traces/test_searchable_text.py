@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval_metrics.agents import searchable_text
-from retrieval_metrics.agents.searchable_text import MAX_SCANS, SearchableText
+from retrieval_metrics.traces import searchable_text
+from retrieval_metrics.traces.searchable_text import MAX_SCANS, SearchableText
 
 # So few characters, one of them beyond the basic plane and one half of another, that texts repeat themselves.
 TEXTS = st.text("ab\U0001f600\ud83d", max_size=80)
