@@ -79,7 +79,8 @@ def test_what_cannot_be_saved_is_refused_and_nothing_is_written(tmp_path: Path) 
 def test_settings_that_may_be_the_best_as_well_are_named() -> None:
     qrels, runs = data(5, 60)
     bad = {query: [document for document in runs["s0"][query] if document != "d"] for query in qrels}
-    tuning = rm.tune({**runs, "bad": bad}, qrels, "mrr", default="s0")
+    with pytest.warns(rm.RetrievalWarning, match="^bad: no retrieved document is judged"):
+        tuning = rm.tune({**runs, "bad": bad}, qrels, "mrr", default="s0")
     assert "bad" not in tuning.indistinguishable
     assert tuning.winner not in tuning.indistinguishable
     assert set(tuning.indistinguishable) <= set(runs)

@@ -74,6 +74,20 @@ def test_an_error_names_its_setting() -> None:
     with pytest.raises(TypeError, match="got NoneType") as caught:
         rm.tune(lambda **_: None, {"q": ["d"]}, "mrr", parameters={"k": [1, 2]}, default={"k": 1})
     assert caught.value.__notes__ == ["this is the setting 'k=1'"]
-    tuning = rm.tune({"a": {"q": ["d", "x"]}, "b": {"q": ["x"]}}, {"q": ["d"]}, "mrr", default="a")
+    tuning = rm.tune({"a": {"q": ["d", "x"]}, "b": {"q": ["x", "d"]}}, {"q": ["d"]}, "mrr", default="a")
     with pytest.raises(KeyError, match=r"^no setting 'c'; the settings are a and b"):
         tuning["c"]
+
+
+def test_a_warning_is_given_once_with_the_settings_that_it_is_about() -> None:
+    qrels = {f"q{number}": ["d"] for number in range(20)}
+    complete = {query: ["d"] for query in qrels}
+    incomplete = {query: complete[query] for query in [*complete][:12]}
+    with pytest.warns(rm.RetrievalWarning) as caught:
+        rm.tune({"a": complete, "b": incomplete}, qrels, "mrr", default="a")
+    (message,) = [str(warning.message) for warning in caught]
+    assert message.startswith("b: 8 of 20 judged queries")
+    with pytest.warns(rm.RetrievalWarning) as caught:
+        rm.tune({"a": incomplete, "b": incomplete}, qrels, "mrr", default="a")
+    (message,) = [str(warning.message) for warning in caught]
+    assert message.startswith("8 of 20 judged queries")

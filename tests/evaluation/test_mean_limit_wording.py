@@ -4,7 +4,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.evaluation import mean_limit_wording as wording
-from retrieval_metrics.evaluation.mean_limits import CeilingCheck, CeilingNumbers, CeilingOutcome
+from retrieval_metrics.evaluation.mean_limits import CeilingCheck, CeilingNumbers
 
 SHARE = CeilingNumbers(total=3, mean=0.05, n_queries=60, upper=0.124, level=0.95, is_share=True, ceiling=0.05)
 MEAN = CeilingNumbers(total=1.5, mean=1.5, n_queries=1, upper=2.25, level=0.9, is_share=False, ceiling=1.0)
@@ -23,15 +23,15 @@ def test_the_numbers_and_what_is_allowed(numbers: CeilingNumbers, text: str, mis
 
 
 @pytest.mark.parametrize(
-    ("outcome", "line"),
+    ("check", "line"),
     [
-        ("passed", "leak@5 passed: 3 of 60"),
-        ("above_ceiling", "leak@5 above the ceiling: 3 of 60"),
-        ("not_checked", "leak@5 not checked: 3 of 60"),
+        (CeilingCheck("leak@5", "passed", SHARE), f"leak@5 passed: {wording.format_ceiling_numbers(SHARE)}"),
+        (CeilingCheck("m", "above_ceiling", MEAN), f"m above the ceiling: {wording.format_missed_ceiling(MEAN)}"),
+        (CeilingCheck("leak@5", "not_checked", reason="no value"), "leak@5 not checked: no value"),
     ],
 )
-def test_the_line_of_a_check(outcome: CeilingOutcome, line: str) -> None:
-    assert CeilingCheck("leak@5", outcome, "3 of 60").line == line
+def test_the_line_of_a_check(check: CeilingCheck, line: str) -> None:
+    assert check.line == line
 
 
 def test_where_a_metric_is_undefined() -> None:

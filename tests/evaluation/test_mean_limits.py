@@ -36,3 +36,18 @@ def test_what_has_no_value_is_not_checked() -> None:
 def test_where_nothing_judged_came_back_no_ceiling_is_kept() -> None:
     other_ids = rm.evaluate(QRELS, {query: ["chunk 1"] for query in QRELS}, "leak@5")
     assert check_ceiling(other_ids.scores, "leak@5", 0.5).outcome == "not_checked"
+
+
+@pytest.mark.parametrize("level", [0.5, 0.2, 1.0])
+def test_the_level_of_a_one_sided_bound_is_above_a_half(result: rm.Evaluation, level: float) -> None:
+    with pytest.raises(ValueError, match=f"above 0.5 and below 1, got {level}"):
+        check_ceiling(result.scores, "leak@5", 0.5, level)
+
+
+def test_a_check_holds_its_numbers_or_why_there_are_none(result: rm.Evaluation) -> None:
+    numbers = check_ceiling(result.scores, "leak@5", 0.04).numbers
+    assert numbers is not None
+    assert (numbers.total, numbers.n_queries, numbers.is_share, numbers.ceiling) == (1, 20, True, 0.04)
+    unchecked = check_ceiling(rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "leak@5").scores, "leak@5", 1.0)
+    assert unchecked.numbers is None
+    assert unchecked.details == unchecked.reason

@@ -9,7 +9,7 @@ import retrieval_metrics as rm
 from retrieval_metrics.evaluation.score_fingerprints import (
     describe_match,
     describe_rule_differences,
-    questions_fingerprint,
+    evaluation_set_fingerprint,
     rankings_fingerprint,
     rules_fingerprint,
 )
@@ -17,7 +17,11 @@ from retrieval_metrics.evaluation.scores import Scores
 
 QUESTIONS = rm.EvaluationSet({"q": "how?"}, {"q": ["d1"]})
 RUN = {"q": ["d2", "d1"]}
-FINGERPRINTS: tuple[Callable[[Scores], Any], ...] = (questions_fingerprint, rankings_fingerprint, rules_fingerprint)
+FINGERPRINTS: tuple[Callable[[Scores], Any], ...] = (
+    evaluation_set_fingerprint,
+    rankings_fingerprint,
+    rules_fingerprint,
+)
 
 
 def fingerprints(qrels: Any, run: Any, **options: Any) -> list[Any]:
@@ -55,3 +59,11 @@ def test_options_of_matching_are_named_where_they_are_unusual() -> None:
     assert describe_match(rm.evaluate(QUESTIONS, items, "mrr", match="id").scores) == "id"
     unusual = rm.Matching(min_coverage=0.5)
     assert describe_match(rm.evaluate(QUESTIONS, items, "mrr", match=unusual).scores) == f"{unusual}, min_coverage=0.5"
+
+
+def test_the_order_of_queries_changes_no_fingerprint() -> None:
+    qrels = {"q1": ["d1"], "q2": ["d2"], "q3": ["d3"]}
+    run = {"q1": ["d1"], "q2": ["d1", "d2"], "q3": ["d3", "d1"]}
+    assert fingerprints(qrels, run) == fingerprints(dict(reversed(qrels.items())), run)
+    exchanged = run | {"q1": run["q3"], "q3": run["q1"]}
+    assert fingerprints(qrels, run)[1] != fingerprints(qrels, exchanged)[1]

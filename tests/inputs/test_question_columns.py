@@ -19,3 +19,13 @@ def test_a_column_may_be_missing_in_some_rows_but_not_in_all() -> None:
     assert rename_columns(rows, {"id": "nr"}, "t") == [{"query_id": 1}, {"frage": "why?"}]
     with pytest.raises(ValueError, match="t has no column 'no'; it has 'nr', 'frage'"):
         rename_columns(rows, {"id": "no"}, "t")
+
+
+def test_a_column_can_have_two_roles() -> None:
+    renamed = rename_columns([{"q": "why?", "Query ID": 7}], {"id": "q", "query": "q"}, "t")
+    assert renamed == [{"query_id": "why?", "query": "why?"}]
+
+
+def test_a_role_without_a_column_has_none_however_a_usual_name_is_written() -> None:
+    rows = [{"q": "why?", "Ground Truth": "because", " Expected Answer": "so"}]
+    assert rename_columns(rows, {"query": "q", "answer": None}, "t") == [{"query": "why?"}]

@@ -40,3 +40,12 @@ def test_questions_take_the_place_of_judgments() -> None:
     assert str(rm.audit(questions, RUN, "mrr")) == str(rm.audit(questions.qrels, RUN, "mrr"))
     assert list(rm.match(questions, RUN)) == list(rm.match(questions.qrels, RUN))
     assert rm.relabel(questions, [], []).qrels == rm.relabel(questions.qrels, [], []).qrels
+
+
+def test_empty_mappings_are_copied_too() -> None:
+    answers: dict[str, str] = {}
+    conversation: dict[str, list[dict[str, str]]] = {}
+    questions = rm.EvaluationSet({"q1": "one?"}, {"q1": ["d1"]}, answers=answers, conversation=conversation)
+    answers["q9"] = "nine"
+    conversation["q9"] = [{"role": "user", "content": "eight?"}]
+    assert (dict(questions.answers), dict(questions.conversation)) == ({}, {})

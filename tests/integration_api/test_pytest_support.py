@@ -3,7 +3,7 @@
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.integration_api.pytest_support import questions_fingerprint, with_source_texts
+from retrieval_metrics.integration_api.pytest_support import evaluation_set_fingerprint, with_source_texts
 
 TEXTS = {"q1": "why?", "q2": "how?"}
 QRELS = {"q1": {"d1": 2}, "q2": {"d2": 1}}
@@ -11,7 +11,7 @@ QRELS = {"q1": {"d1": 2}, "q2": {"d2": 1}}
 
 def fingerprint(qrels: dict[str, dict[str, int]], texts: dict[str, str] | None, metric: str = "mrr") -> str:
     questions = qrels if texts is None else rm.EvaluationSet(texts, qrels)
-    return questions_fingerprint(rm.evaluate(questions, {query: ["d1", "d2"] for query in qrels}, metric).scores)
+    return evaluation_set_fingerprint(rm.evaluate(questions, {query: ["d1", "d2"] for query in qrels}, metric).scores)
 
 
 def test_the_same_questions_are_the_same_in_any_order_and_whatever_is_computed_of_them() -> None:

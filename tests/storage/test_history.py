@@ -173,7 +173,7 @@ def test_an_entry_whose_file_another_one_was_saved_over_is_not_compared(tmp_path
         history.compare("one", "two")
     history.add(result(1), "again", save=tmp_path / "again.json")
     result(1, ties="input").save(tmp_path / "again.json")
-    with pytest.raises(ValueError, match="its rules are others"):
+    with pytest.raises(ValueError, match="its rules differ"):
         history.load("again")
     rm.evaluate(QRELS, {query: ["d"] for query in QRELS}, "recall@5").save(tmp_path / "again.json")
     with pytest.raises(ValueError, match="it has no mrr"):

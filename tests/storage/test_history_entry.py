@@ -23,30 +23,30 @@ def evaluate(rank: int, qrels: Any = QRELS, **options: Any) -> rm.Evaluation:
 
 
 def make_entry(evaluation: rm.Evaluation) -> Entry:
-    return decode_entry(encode_entry(evaluation, "label", None, {}), "entry 1")
+    return decode_entry(encode_entry(Entry.of(evaluation, "label", None, {})), "entry 1")
 
 
 def test_a_line_is_decoded_as_it_was() -> None:
     evaluation = evaluate(3)
-    line = json.loads(json.dumps(encode_entry(evaluation, "a", "a.json", {"commit": "4f2a91c"})))
+    line = json.loads(json.dumps(encode_entry(Entry.of(evaluation, "a", "a.json", {"commit": "4f2a91c"}))))
     entry = decode_entry(line, "entry 1")
     assert (entry.label, entry.saved, entry.labels) == ("a", "a.json", {"commit": "4f2a91c"})
     assert entry.means == dict(evaluation.means)
     assert entry.intervals == dict(evaluation.intervals())
     assert entry.n == dict(evaluation.n)
-    assert entry.unlike(evaluation) == ""
+    assert entry.describe_difference(evaluation) == ""
 
 
 def test_a_mean_that_is_undefined_is_null_in_the_line() -> None:
     evaluation = rm.evaluate({"q": {"d": 0}}, {"q": ["d"]}, "mrr")
-    line = encode_entry(evaluation, "a", None, {})
-    assert line["metrics"]["mrr"] == [None, None, None, 0]
+    line = encode_entry(Entry.of(evaluation, "a", None, {}))
+    assert line["metrics"]["mrr"] == (None, None, None, 0)
     assert math.isnan(decode_entry(line, "entry 1").means["mrr"])
 
 
 @pytest.mark.parametrize("damage", [{"metrics": {"mrr": [0.5, 0.1]}}, {"date": "yesterday"}, {"metrics": None}])
 def test_a_damaged_line_is_named(damage: dict[str, Any]) -> None:
-    line = encode_entry(evaluate(1), "a", None, {}) | damage
+    line = encode_entry(Entry.of(evaluate(1), "a", None, {})) | damage
     with pytest.raises(ValueError, match="entry 7 is damaged"):
         decode_entry(line, "entry 7")
 

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.warn import RetrievalWarning
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.compare_retrievers import compare_retrievers
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -125,8 +125,9 @@ def evaluate_settings(
     if not settings.are_made:
         n_runs = sum(isinstance(source, Mapping) for source in run_sources.values())
         if n_runs == 0:
-            options["show_progress"] = show_progress
-            comparison = compare_retrievers(run_sources, questions, metrics, baseline=settings.default, **options)
+            comparison = compare_retrievers(
+                run_sources, questions, metrics, baseline=settings.default, show_progress=show_progress, **options
+            )
             return comparison.evaluations
         if n_runs < len(run_sources):
             raise TypeError("candidates must be all runs, all evaluations or all retrievers")
@@ -140,18 +141,43 @@ def _evaluate_runs(
     n_settings = len(settings.candidates)
     activity = f"trying {numbers.format_count(n_settings, 'setting')}"
     remedy = "fewer settings take less"
+    names_by_warning: dict[_Warning, list[str]] = {}
     with track_steps("trying settings", n_settings, activity, remedy, show_progress=show_progress) as advance:
         for number, (name, candidate) in enumerate(settings.candidates.items(), start=1):
             try:
-                run = candidate.run_source
-                if settings.are_made:
-                    run = run(**candidate.parameters)
-                with warnings.catch_warnings():
-                    if number > 1:
-                        warnings.simplefilter("ignore", RetrievalWarning)  # given once, for the first
+                run = _make_run(candidate, is_made=settings.are_made)
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
                     evaluations[name] = evaluate(questions, run, metrics, **options)
             except Exception as error:
                 error.add_note(f"this is the setting {name!r}")
                 raise
+            for warning in caught:
+                names_by_warning.setdefault(_Warning(str(warning.message), warning.category), []).append(name)
             advance(number)
+    _warn_once_for_all(names_by_warning, n_settings)
     return evaluations
+
+
+class _Warning(NamedTuple):
+    """What was warned of while a setting was evaluated."""
+
+    message: str
+    category: type[Warning]
+
+
+def _make_run(candidate: CandidateSetting, *, is_made: bool) -> Any:
+    """Return the run of a setting, which its function makes from the parameters if `is_made`."""
+    if is_made:
+        return candidate.run_source(**candidate.parameters)
+    return candidate.run_source
+
+
+def _warn_once_for_all(names_by_warning: Mapping[_Warning, Sequence[str]], n_settings: int) -> None:
+    """Give each warning once, with the settings it is about unless it is about all of them."""
+    for warning, names in names_by_warning.items():
+        setting_names = list(dict.fromkeys(names))
+        if len(setting_names) == n_settings:
+            warn(warning.message, warning.category)
+        else:
+            warn(f"{numbers.join_names(setting_names, most=3)}: {warning.message}", warning.category)

@@ -28,6 +28,15 @@ def format_ceiling_check(check: CeilingCheck) -> str:
     return f"{check.metric} {CEILING_LABELS[check.outcome]}: {check.details}"
 
 
+def format_ceiling_details(check: CeilingCheck) -> str:
+    """Return the numbers, with the ceiling if the mean is above it, or why it was not checked."""
+    if check.numbers is None:
+        return check.reason
+    if check.outcome == "above_ceiling":
+        return format_missed_ceiling(check.numbers)
+    return format_ceiling_numbers(check.numbers)
+
+
 def format_undefined(metric: Metric, *, some_unanswered: bool) -> str:
     """Return where a metric without a value is undefined."""
     return metric.definition.undefined_if + (" that was answered" if some_unanswered else "")

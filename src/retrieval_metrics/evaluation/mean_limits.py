@@ -30,12 +30,19 @@ class CeilingCheck:
     Attributes:
         metric: The metric.
         outcome: The outcome; a check that cannot fail is `not_checked`, not `passed`.
-        details: The numbers, or why it was not checked.
+        numbers: What was compared; None if it was not checked.
+        reason: Why it was not checked.
     """
 
     metric: str
     outcome: CeilingOutcome
-    details: str
+    numbers: CeilingNumbers | None = None
+    reason: str = ""
+
+    @property
+    def details(self) -> str:
+        """The numbers, or why it was not checked."""
+        return wording.format_ceiling_details(self)
 
     @property
     def line(self) -> str:
@@ -69,19 +76,25 @@ class CeilingNumbers:
 def check_ceiling(
     record: Record, metric: str | Metric, ceiling: float, level: float = 0.95, *, by_bound: bool = False
 ) -> CeilingCheck:
-    """Compare the mean of a metric, or the upper end of its one-sided interval, with the largest that is allowed."""
+    """Compare the mean of a metric, or the upper end of its one-sided interval, with the largest that is allowed.
+
+    Args:
+        record: The scores.
+        metric: The metric.
+        ceiling: The largest value that is allowed.
+        level: The confidence level of the upper end, above 0.5 and below 1.
+        by_bound: Whether the upper end is compared rather than the mean.
+
+    Raises:
+        ValueError: If `level` is not above 0.5 and below 1.
+    """
+    if not 0.5 < level < 1:
+        raise ValueError(f"the level of a one-sided bound must be above 0.5 and below 1, got {level!r}")
     parsed_metric = as_metric(metric)
     sums = record.sums("value", parsed_metric) or Sums.empty()
-    judged = None
-    if isinstance(record, Scores) and record.origin is not None:
-        judged = record.origin.judged
-    if not sums.count:
-        some_unanswered = judged is not None and judged.unanswered is not None
-        return CeilingCheck(
-            str(parsed_metric), "not_checked", wording.format_undefined(parsed_metric, some_unanswered=some_unanswered)
-        )
-    if judged is not None and _has_no_judged_document(judged) and not parsed_metric.definition.is_given:
-        return CeilingCheck(str(parsed_metric), "not_checked", wording.NOTHING_JUDGED_CAME_BACK)
+    obstacle = _find_obstacle(record, parsed_metric, sums)
+    if obstacle:
+        return CeilingCheck(str(parsed_metric), "not_checked", reason=obstacle)
     # The upper end of a two-sided interval at level 2 L - 1 is the one-sided bound at level L.
     upper = mean_interval_of_sums(record, parsed_metric, independent_sums(record, parsed_metric), 2 * level - 1).high
     numbers = CeilingNumbers(
@@ -94,9 +107,21 @@ def check_ceiling(
         ceiling=ceiling,
     )
     compared_number = upper if by_bound else sums.mean
-    if compared_number <= ceiling + ROUNDING:
-        return CeilingCheck(str(parsed_metric), "passed", wording.format_ceiling_numbers(numbers))
-    return CeilingCheck(str(parsed_metric), "above_ceiling", wording.format_missed_ceiling(numbers))
+    outcome: CeilingOutcome = "passed" if compared_number <= ceiling + ROUNDING else "above_ceiling"
+    return CeilingCheck(str(parsed_metric), outcome, numbers)
+
+
+def _find_obstacle(record: Record, metric: Metric, sums: Sums) -> str:
+    """Return why the mean of a metric cannot be checked; empty if it can."""
+    judged = None
+    if isinstance(record, Scores) and record.origin is not None:
+        judged = record.origin.judged
+    if not sums.count:
+        some_unanswered = judged is not None and judged.unanswered is not None
+        return wording.format_undefined(metric, some_unanswered=some_unanswered)
+    if judged is not None and _has_no_judged_document(judged) and not metric.definition.is_given:
+        return wording.NOTHING_JUDGED_CAME_BACK
+    return ""
 
 
 def _has_no_judged_document(judged: JudgedRun) -> bool:

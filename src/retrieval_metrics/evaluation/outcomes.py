@@ -168,7 +168,8 @@ class Outcomes:
         query: Shape (rows,), the query of each row.
         document: Shape (rows,), the document, as its position in `Qrels.documents`.
         grade: Shape (rows,), its grade.
-        kind: Shape (rows,), what became of it, as its position in `OUTCOME_KINDS`.
+        kind: Shape (rows,), its outcome, as its position in `OUTCOME_KINDS`. Stages change absent documents to
+            dropped in place, before a cached property of the outcomes is read.
         rank: Shape (rows,), the rank at which it was retrieved; 0 if it was not.
         tied: Shape (rows,), how many documents have its score, itself included.
         tied_from: Shape (rows,), the first rank of the documents that have its score.
@@ -211,7 +212,6 @@ class Outcomes:
     @property
     def is_failure(self) -> BoolArray:
         """Whether the document of each row was not found, shape (rows,)."""
-        # Not cached, because a document that a stage dropped gets another kind.
         is_failure: BoolArray = self.kind < len(FAILURES)
         return is_failure
 

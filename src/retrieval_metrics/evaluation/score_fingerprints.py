@@ -43,14 +43,15 @@ def judgments_fingerprints(scores: Scores) -> dict[QueryId, str]:
 
 
 def rankings_fingerprint(scores: Scores) -> str | None:
-    """Return the fingerprint of the rankings of all queries; None if the scores came without them."""
+    """Return the fingerprint of the rankings of all queries, in any order; None if the scores came without them."""
     if scores.origin is None:
         return None
     run = scores.origin.run
-    return fingerprint([ranking_fingerprint(run.get(query, [])) for query in scores.queries])
+    entries = [[str(query), ranking_fingerprint(run.get(query, []))] for query in scores.queries]
+    return fingerprint(sorted(entries))
 
 
-def questions_fingerprint(scores: Scores) -> str:
+def evaluation_set_fingerprint(scores: Scores) -> str:
     """Return the fingerprint of all questions with their judgments, or of their ids if no more is known."""
     text_by_query = question_fingerprints(scores)
     judgments_by_query = judgments_fingerprints(scores)

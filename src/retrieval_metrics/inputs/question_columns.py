@@ -61,17 +61,37 @@ def use_usual_names(rows: Iterable[Any]) -> list[Any]:
         named_rows.append(named_row)
         if isinstance(named_row, Mapping):
             usual_names.update(name for name in named_row if isinstance(name, str))
+    file_column = _find_document_column(usual_names)
+    if file_column is None:
+        return named_rows
+    return [_rename_column(row, file_column, "document") for row in named_rows]
+
+
+def _find_document_column(usual_names: set[str]) -> str | None:
+    """Return the only column of file names, if no other column of the questions holds judgments."""
     file_columns = usual_names.intersection(FILE_COLUMNS)
     has_judgments = not usual_names.isdisjoint([*RELEVANT_COLUMNS, *DOCUMENT_COLUMNS, "reference_contexts"])
     if has_judgments or len(file_columns) != 1 or usual_names.isdisjoint(QUERY_KEYS):
-        return named_rows
-    (file_column,) = file_columns
-    renamed_rows: list[Any] = []
-    for row in named_rows:
-        if isinstance(row, Mapping) and file_column in row:
-            row = {("document" if name == file_column else name): value for name, value in row.items()}  # noqa: PLW2901  (the same row, with another name)
-        renamed_rows.append(row)
-    return renamed_rows
+        return None
+    return file_columns.pop()
+
+
+def _rename_column(row: Any, old_name: str, new_name: str) -> Any:
+    """Return a row in which a column has another name; what is no row, or has no such column, as it is."""
+    if not isinstance(row, Mapping) or old_name not in row:
+        return row
+    renamed = {}
+    for name, value in row.items():
+        if name == old_name:
+            renamed[new_name] = value
+        else:
+            renamed[name] = value
+    return renamed
+
+
+def _usual_form(name: str) -> str:
+    """Return a name without surrounding blanks, in lower case, with an underscore for each blank."""
+    return name.strip().lower().replace(" ", "_")
 
 
 def _use_usual_names_in_row(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
@@ -81,7 +101,7 @@ def _use_usual_names_in_row(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
     names_by_usual_name: dict[str, list[str]] = {}
     for name in row:
         if isinstance(name, str):
-            usual_name = name.strip().lower().replace(" ", "_")
+            usual_name = _usual_form(name)
             if usual_name in _NAMES_IN_LOWER_CASE:
                 names_by_usual_name.setdefault(usual_name, []).append(name)
     usual_name_by_name = {names[0]: usual for usual, names in names_by_usual_name.items() if len(names) == 1}
@@ -118,17 +138,24 @@ def rename_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[d
     for name in columns.values():
         if name is not None and str(name) not in names_in_rows:
             raise ValueError(f"{source} has no column {name!r}; it has {', '.join(map(repr, names_in_rows)) or 'none'}")
-    role_by_name = {str(name): role for role, name in columns.items() if name is not None}
-    replaced_names = {name for role in columns for name in NAMES_BY_ROLE[role]}
-    return [_rename_row(row, role_by_name, replaced_names) for row in named_rows]
+    roles_by_name: dict[str, list[str]] = {}
+    replaced_names: set[str] = set()
+    for role, name in columns.items():
+        replaced_names.update(NAMES_BY_ROLE[role])
+        if name is not None:
+            roles_by_name.setdefault(str(name), []).append(role)
+    return [_rename_row(row, roles_by_name, replaced_names) for row in named_rows]
 
 
-def _rename_row(row: Mapping[Any, Any], role_by_name: Mapping[str, str], replaced_names: set[str]) -> dict[str, Any]:
+def _rename_row(
+    row: Mapping[Any, Any], roles_by_name: Mapping[str, list[str]], replaced_names: set[str]
+) -> dict[str, Any]:
+    """Return a row whose columns have the names of their roles; a column with two roles is there twice."""
     renamed = {}
     for name, value in row.items():
-        role = role_by_name.get(str(name))
-        if role is not None:
+        roles = roles_by_name.get(str(name), [])
+        for role in roles:
             renamed[NAMES_BY_ROLE[role][0]] = value
-        elif str(name).strip().lower() not in replaced_names:
+        if not roles and _usual_form(str(name)) not in replaced_names:
             renamed[name] = value
     return renamed

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Questions:
     """The data of an evaluation set: the questions, their judgments and answers, and where they come from.
 
-    Mappings and lists are copied, so that later changes of the caller's do not reach it.
+    Mappings and lists are copied, so that later changes of the caller's do not reach it. `sources` and `corpus` are
+    not, because they can be large.
 
     Attributes:
         queries: The text of each query, by query id.
@@ -49,25 +50,27 @@ class Questions:
         for name in ("queries", "provenance", "answers"):
             object.__setattr__(self, name, dict(getattr(self, name)))
         object.__setattr__(self, "qrels", copy_qrels(self.qrels))
+        object.__setattr__(self, "conversation", self._read_conversations())
         for query, text in self.queries.items():
             if not isinstance(text, str):
                 raise TypeError(f"the text of query {query!r} must be a str, got {text!r}")
         if isinstance(self.qrels, Mapping):  # judgments in columns were read before
             for query, judgments in self.qrels.items():
                 require_no_bare_value(judgments, f"query {query!r}")
-        if not (self.answers or self.conversation):
-            return
         self._require_texts(self.answers, "an answer")
-        self._require_texts(self.conversation, "something said before")
+        self._require_texts(self.conversation, "a conversation")
         for query, answer in self.answers.items():
             if not isinstance(answer, str):
                 raise TypeError(f"the answer to query {query!r} must be a str, got {answer!r}")
-        conversation = {}
+
+    def _read_conversations(self) -> Mapping[Any, Sequence[Message]]:
+        """Return the messages before each query that has some."""
+        messages_by_query = {}
         for query, messages in self.conversation.items():
             messages_read = read_messages(messages, f"query {query!r}")
             if messages_read:
-                conversation[query] = messages_read
-        object.__setattr__(self, "conversation", conversation)
+                messages_by_query[query] = messages_read
+        return messages_by_query
 
     def _require_texts(self, value_by_query: Mapping[Any, Any], value_name: str) -> None:
         """Raise if there is a value for a query that is not among the questions."""

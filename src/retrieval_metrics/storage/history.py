@@ -103,9 +103,8 @@ class History(Printed):
         if entry_label is None:
             entry_label = evaluation.labels.get("commit")
         relative_path = None if saved_path is None else _make_relative(Path(saved_path), self.path)
-        line = encode_entry(
-            evaluation, "" if entry_label is None else str(entry_label), relative_path, evaluation.labels
-        )
+        entry = Entry.of(evaluation, "" if entry_label is None else str(entry_label), relative_path, evaluation.labels)
+        line = encode_entry(entry)
         if save is not None:
             evaluation.save(save)
 
@@ -186,7 +185,7 @@ class History(Printed):
                 "evaluation, so that you can compare it query by query"
             )
         evaluation: Evaluation = load(self.path.parent / entry.saved)
-        difference = entry.unlike(evaluation)
+        difference = entry.describe_difference(evaluation)
         if difference:
             raise ValueError(
                 f"{entry.saved} does not hold the evaluation of entry {label!r} of {self.path}: {difference}; was "

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from math import isclose, isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.version import __version__
 from retrieval_metrics.evaluation.score_fingerprints import (
-    questions_fingerprint,
+    evaluation_set_fingerprint,
     rankings_fingerprint,
     rules_fingerprint,
 )
@@ -59,13 +59,35 @@ class Entry:
     labels: Mapping[str, Any]
     version: str
 
+    @classmethod
+    def of(cls, evaluation: Evaluation, label: str, saved: str | None, labels: Mapping[str, Any]) -> Entry:
+        """Return the entry of an evaluation, added now.
+
+        Raises:
+            TypeError: If a label cannot be saved.
+        """
+        scores = evaluation.scores
+        return cls(
+            label=label,
+            date=datetime.fromisoformat(format_current_time()),
+            means=dict(evaluation.means),
+            intervals=dict(evaluation.intervals()),
+            n=dict(evaluation.n),
+            questions=evaluation_set_fingerprint(scores),
+            rules=rules_fingerprint(scores),
+            rankings=rankings_fingerprint(scores),
+            saved=saved,
+            labels=validate_labels(labels),
+            version=__version__,
+        )
+
     def mean(self, metric: str | Metric) -> float | None:
         """Return the mean of a metric, in any spelling; None if it was not computed."""
         return self.means.get(match_metric_name(metric, self.means))
 
-    def unlike(self, evaluation: Evaluation) -> str:
+    def describe_difference(self, evaluation: Evaluation) -> str:
         """Describe how an evaluation differs from the one of the entry; empty if it may be the same evaluation."""
-        other = decode_entry(encode_entry(evaluation, self.label, self.saved, {}), "the evaluation")
+        other = Entry.of(evaluation, self.label, self.saved, {})
         for metric, mean in self.means.items():
             other_mean = other.means.get(metric)
             if other_mean is None:
@@ -78,7 +100,7 @@ class Entry:
         if self.version == other.version:
             for name in ("questions", "rules", "rankings"):
                 if getattr(self, name) != getattr(other, name):
-                    return f"its {name} are others"
+                    return f"its {name} differ"
         return ""
 
     def differs_from(self, other: Entry) -> list[str]:
@@ -86,24 +108,31 @@ class Entry:
         return [name for name in ("questions", "rules") if getattr(self, name) != getattr(other, name)]
 
 
-def encode_entry(evaluation: Evaluation, label: str, saved: str | None, labels: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an evaluation as a line of a history."""
-    intervals = evaluation.intervals()
+class MetricLine(NamedTuple):
+    """The numbers of a metric in a line of a history; null where the mean or an end is undefined."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    n_queries: int
+
+
+def encode_entry(entry: Entry) -> dict[str, Any]:
+    """Return an entry as a line of a history."""
     metrics = {}
-    for name, mean in evaluation.means.items():
-        low, high = intervals[name]
-        metrics[name] = [_or_null(mean), _or_null(low), _or_null(high), evaluation.n[name]]
-    scores = evaluation.scores
+    for name, mean in entry.means.items():
+        low, high = entry.intervals[name]
+        metrics[name] = MetricLine(_or_null(mean), _or_null(low), _or_null(high), entry.n[name])
     return {
-        "label": label,
-        "date": format_current_time(),
+        "label": entry.label,
+        "date": entry.date.isoformat(),
         "metrics": metrics,
-        "questions": questions_fingerprint(scores),
-        "rules": rules_fingerprint(scores),
-        "rankings": rankings_fingerprint(scores),
-        "saved": saved,
-        "labels": validate_labels(labels),
-        "version": __version__,
+        "questions": entry.questions,
+        "rules": entry.rules,
+        "rankings": entry.rankings,
+        "saved": entry.saved,
+        "labels": entry.labels,
+        "version": entry.version,
     }
 
 
@@ -117,10 +146,11 @@ def decode_entry(line: Mapping[str, Any], place: str) -> Entry:
         means = {}
         intervals = {}
         n = {}
-        for name, (mean, low, high, n_queries) in line["metrics"].items():
-            means[name] = _or_nan(mean)
-            intervals[name] = Interval(_or_nan(low), _or_nan(high))
-            n[name] = int(_or_nan(n_queries))
+        for name, numbers_of_metric in line["metrics"].items():
+            metric_line = MetricLine(*numbers_of_metric)
+            means[name] = _or_nan(metric_line.mean)
+            intervals[name] = Interval(_or_nan(metric_line.low), _or_nan(metric_line.high))
+            n[name] = int(metric_line.n_queries)
         return Entry(
             label=str(line["label"]),
             date=datetime.fromisoformat(line["date"]),

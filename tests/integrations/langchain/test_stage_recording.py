@@ -110,6 +110,19 @@ def test_a_map_of_documents_is_its_steps() -> None:
         evaluate_retriever(RunnableParallel(context=Finder(ids=FIRST)), QUESTIONS, "mrr")
 
 
+def test_the_users_own_tags_name_no_stage() -> None:
+    def keep(documents: list[Document]) -> list[Document]:
+        return documents[:1]
+
+    chain = (Finder(ids=FIRST) | RunnableLambda(keep)).with_config(tags=["retriever_prod", "map:keys"])
+    for run in retrieve_sync_and_async(chain):
+        assert list(run.stages) == ["Finder", "keep"]
+    parallel = RunnableParallel(bm25=Finder(ids=FIRST), dense=Finder(ids=SECOND))
+    fused = (parallel | (lambda rankings: rankings["bm25"] + rankings["dense"])).with_config(tags=["retriever_prod"])
+    for run in retrieve_sync_and_async(fused):
+        assert list(run.stages)[:2] == ["bm25", "dense"]
+
+
 def test_a_retriever_alone_tells_no_step() -> None:
     assert [run.stages for run in retrieve_sync_and_async(Finder(ids=FIRST))] == [{}, {}]
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     ConvertItems: TypeAlias = Callable[[Any], list[Retrieved]]
 
 # The tags that LangChain gives to the parts of a sequence, an ensemble and a map. They hold a position or a key, so
-# that parallel parts can be sorted whichever starts first.
-POSITION_TAG = re.compile(r"(seq:step|retriever_|map:key):?(?:(\d+)|(.*))")
+# that parallel parts can be sorted whichever starts first. A tag such as "retriever_prod" is a user's.
+POSITION_TAG = re.compile(r"(seq:step|retriever_|map:key)(?::?(\d+)|(?<=map:key):(.*))")
 STEP_OF_SEQUENCE = "seq:step"
 
 

@@ -13,7 +13,7 @@ from pytest_retrieval_metrics.change_wording import get_query_texts
 from pytest_retrieval_metrics.file_names import get_test_name, path_beside_test
 from pytest_retrieval_metrics.verdicts import MOST_SEVERE_FIRST
 from retrieval_metrics import History, load
-from retrieval_metrics.integration_api.pytest_support import questions_fingerprint
+from retrieval_metrics.integration_api.pytest_support import evaluation_set_fingerprint
 from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def add_measurement(
     folder: str | None,
 ) -> None:
     """Add the results of a check to its record; whole evaluations are written to the folder, if there is one."""
-    record["questions"] = questions_fingerprint(evaluation.scores)
+    record["questions"] = evaluation_set_fingerprint(evaluation.scores)
     record["metrics"] = rows
     record["queries"] = make_query_rows(evaluation, comparison)
     record["evaluation"] = save_to_folder(evaluation, folder)

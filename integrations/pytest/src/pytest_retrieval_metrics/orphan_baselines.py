@@ -99,7 +99,7 @@ def _orphans_of_files(baselines_folder: Path) -> Iterator[OrphanBaseline]:
 def find_new_path(orphan: OrphanBaseline, records: Sequence[CheckRecord]) -> str | None:
     """Return the path to which an orphan probably belongs: that of a check with the same questions and no baseline."""
     from pytest_retrieval_metrics.baselines import read_baseline
-    from retrieval_metrics.integration_api.pytest_support import questions_fingerprint
+    from retrieval_metrics.integration_api.pytest_support import evaluation_set_fingerprint
 
     path_by_questions: dict[str, str] = {}
     for record in records:
@@ -108,7 +108,7 @@ def find_new_path(orphan: OrphanBaseline, records: Sequence[CheckRecord]) -> str
     if not path_by_questions:
         return None
     try:
-        questions = questions_fingerprint(read_baseline(orphan.path, "").scores)
+        questions = evaluation_set_fingerprint(read_baseline(orphan.path, "").scores)
     except ValueError:
         return None
     return path_by_questions.get(questions)

@@ -100,7 +100,7 @@ KEYS: dict[str, SettingKey] = {
     ),
     "level": SettingKey(
         "0.95",
-        _number_reader(MIN_SHARE, 1, "a number between 0 and 1, such as 0.95"),
+        _number_reader(0.5 + MIN_SHARE, 1, "a number between 0.5 and 1, such as 0.95"),
         "confidence level of the interval of a mean",
     ),
     "alpha": SettingKey(
