@@ -46,6 +46,7 @@ def retrieval_scorers(
     retrieved: str = "trace",
     calls: CallsView = "interleaved",
     citations: str | None = None,
+    exclude: str | None = None,
     match: str | Key | Matching = "id",
     rules: str | Rules = "standard",
     max_grade: float | None = None,
@@ -74,6 +75,8 @@ def retrieval_scorers(
             need; the `"first"` or the `"last"` call; of what was found, the `"context"`, what the model that answered
             has read, by the spans of models in the trace; or what of that is `"cited"`.
         citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"outputs.citations"`.
+        exclude: The path of the ids of documents to leave out before scoring, such as `"inputs.query_id"` where queries
+            are documents of the corpus; they take no rank.
         match: What an id of the judgments is compared with: `"id"`, `"metadata:doc_uri"`, `"source"`, or anything else
             that the core's `evaluate` takes.
         rules: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.
@@ -98,7 +101,8 @@ def retrieval_scorers(
     """
     scorer = RowScorer(metrics, rules=rules, match=match, max_grade=max_grade)
     is_traced = str(retrieved).partition(".")[0] == TRACE
-    paths = RowPaths(relevant, retrieved, calls, citations).checked(FIELDS, FIELDS, traces=[TRACE], traced=is_traced)
+    paths = RowPaths(relevant, retrieved, calls, citations, exclude)
+    paths.checked(FIELDS, FIELDS, traces=[TRACE], traced=is_traced)
     options: dict[str, Any] = asdict(paths) | {"match": match, "rules": rules, "max_grade": max_grade}
     named_options = options | {"rules": scorer.rules.name}
     limits = _read_limits(pass_if, scorer.metrics)
@@ -147,6 +151,7 @@ class RetrievalScorer(Scorer):
         retrieved: The path of the retrieved documents in a row.
         calls: Which calls of the retriever count, or what became of them.
         citations: The path of what the answer cites in a row.
+        exclude: The path of the ids of documents to leave out.
         match: What an id of the judgments is compared with.
         rules: The rule set.
         max_grade: The largest grade of all judgments.
@@ -158,6 +163,7 @@ class RetrievalScorer(Scorer):
     retrieved: str = TRACE
     calls: CallsView = "interleaved"
     citations: str | None = None
+    exclude: str | None = None
     match: Any = "id"
     rules: Any = "standard"
     max_grade: float | None = None
@@ -186,9 +192,15 @@ class RetrievalScorer(Scorer):
         """
         row = Row(inputs, outputs, expectations, trace)
         scorer = RowScorer(self.metric, rules=self.rules, match=self.match, max_grade=self.max_grade)
-        paths = RowPaths(self.relevant, self.retrieved, self.calls, self.citations)
-        relevant = paths.judgments(row._asdict())
-        (score,) = scorer.row(relevant, lambda: row.retrieved(paths), failure=row.failure()).values()
+        paths = RowPaths(self.relevant, self.retrieved, self.calls, self.citations, self.exclude)
+        fields = row._asdict()
+        scores = scorer.row(
+            paths.judgments(fields),
+            lambda: row.retrieved(paths),
+            failure=row.failure(),
+            exclude=paths.excluded_ids(fields),
+        )
+        (score,) = scores.values()
         self._rows.note(score)
         metadata = {"metric": self.metric, "rules": scorer.rules.name}
         error = None

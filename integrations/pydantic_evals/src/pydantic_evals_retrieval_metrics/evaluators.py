@@ -57,6 +57,8 @@ class RetrievalMetrics(Evaluator):
             need; the `"first"` or the `"last"`; of what was found, the `"context"`, what the model that answered has
             read, by the spans of models; or what of that is `"cited"`.
         citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"output.citations"`.
+        exclude: The path of the ids of documents to leave out before scoring, in the inputs, metadata or expected
+            output of a case, such as `"metadata.query_id"` where queries are documents of the corpus.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`.
         rules: The name of the rule set.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
@@ -81,6 +83,7 @@ class RetrievalMetrics(Evaluator):
     retrieved: str = "output"
     calls: CallsView = "interleaved"
     citations: str | None = None
+    exclude: str | None = None
     match: str = "id"
     rules: str = "standard"
     max_grade: float | None = None
@@ -95,7 +98,7 @@ class RetrievalMetrics(Evaluator):
         return __version__
 
     def _paths(self) -> RowPaths:
-        return make_row_paths(self.relevant, self.retrieved, self.calls, self.citations)
+        return make_row_paths(self.relevant, self.retrieved, self.calls, self.citations, self.exclude)
 
     def _scorer(self) -> RowScorer:
         return RowScorer(self.metrics, rules=self.rules, match=self.match, max_grade=self.max_grade)
@@ -115,7 +118,8 @@ class RetrievalMetrics(Evaluator):
             return paths.items(ctx)
 
         case_name = "the case" if ctx.name is None else f"case {ctx.name!r}"
-        scores = self._scorer().row(read_judgments(ctx, paths), read_ranking, name=case_name)
+        judgments = read_judgments(ctx, paths)
+        scores = self._scorer().row(judgments, read_ranking, name=case_name, exclude=paths.excluded_ids(ctx))
         reasons: dict[str, EvaluationReason] = {}
         for metric, score in scores.items():
             value = UNDEFINED if score.value_or_none is None else score.value_or_none
@@ -134,6 +138,7 @@ class RetrievalReport(ReportEvaluator):
         metrics: Names such as `["ndcg@10", "mrr"]`.
         relevant: The path of the judgments, as in `RetrievalMetrics`.
         retrieved: Where the retrieved documents are, as there; a report has no spans, so these need `keep_spans`.
+        exclude: The path of the ids of documents to leave out, as there.
         match: What an id of the judgments is compared with.
         rules: The name of the rule set.
         max_grade: The largest grade of all judgments; None takes the largest one of the report.
@@ -149,6 +154,7 @@ class RetrievalReport(ReportEvaluator):
     metrics: str | list[str] | tuple[str, ...] = field(default_factory=lambda: list(DEFAULT_METRICS))
     relevant: str = RELEVANT_PATH
     retrieved: str = "output"
+    exclude: str | None = None
     match: str = "id"
     rules: str = "standard"
     max_grade: float | None = None
@@ -156,7 +162,7 @@ class RetrievalReport(ReportEvaluator):
 
     def __post_init__(self) -> None:
         Scorer(self.metrics, rules=self.rules, match=self.match, max_grade=self.max_grade)
-        report_paths(self.relevant, self.retrieved)
+        report_paths(self.relevant, self.retrieved, self.exclude)
 
     def evaluate(self, ctx: ReportEvaluatorContext) -> TableResult:
         """Return the table."""
@@ -165,6 +171,7 @@ class RetrievalReport(ReportEvaluator):
             self.metrics,
             relevant=self.relevant,
             retrieved=self.retrieved,
+            exclude=self.exclude,
             match=self.match,
             rules=self.rules,
             max_grade=self.max_grade,
