@@ -11,13 +11,14 @@
 Each stands once, in `evaluation/data_warnings.py` and what it uses; depth in `unequal_depth.py` and silence in
 `counts.py` beside it, ranks beside scores in `inputs/score_checks.py`.
 
-Scorers of single rows (MLflow, LangSmith, Pydantic Evals, Ragas) see no whole run and say nothing of one; Ray sees no
-ids in its results. The drop-in for pytrec_eval is as silent as that is.
+Where a host scores single rows, its run is checked at the end (Ragas, MLflow) or as soon as ids nearly match (Pydantic
+Evals); LangSmith's summary evaluators check it. The drop-in for pytrec_eval is as silent as that is.
 """
 
 import csv
 import json
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -412,7 +413,7 @@ def test_an_item_with_an_empty_id_has_none() -> None:
 EXCLUDING_QRELS: Any = {"q1": ["d1"], "q2": {"d2": 2, "d3": 1}, "q3": [["d4", "d5"], ["d6"]]}
 EXCLUDING_RUN = {"q1": ["q1", "d1"], "q2": ["d3", "q2", "x", "d2"], "q3": ["y", "d5", "q3", "d6"]}
 EXCLUDING_METRICS = ["mrr", "ndcg@3", "precision@1"]
-Values = dict[str, dict[str, float]]
+Values = Mapping[str, Mapping[Any, float]]
 
 
 def exclude_in_langchain() -> Values:
@@ -427,7 +428,7 @@ def exclude_in_langsmith() -> Values:
     from langchain_retrieval_metrics import langsmith_evaluators
 
     (evaluator,) = langsmith_evaluators(EXCLUDING_METRICS, exclude_key="query_id", prefix="")
-    values: Values = {metric: {} for metric in EXCLUDING_METRICS}
+    values: dict[str, dict[str, float]] = {metric: {} for metric in EXCLUDING_METRICS}
     for query, ranking in EXCLUDING_RUN.items():
         outputs = {"documents": ranking}
         answer = evaluator(outputs, {"relevant": EXCLUDING_QRELS[query]}, inputs={"query_id": query})
@@ -497,7 +498,7 @@ def exclude_in_mlflow() -> Values:
     from mlflow_retrieval_metrics import retrieval_scorers
 
     scorers = retrieval_scorers(EXCLUDING_METRICS, retrieved="outputs", exclude="inputs.query_id")
-    values: Values = {metric: {} for metric in EXCLUDING_METRICS}
+    values: dict[str, dict[str, float]] = {metric: {} for metric in EXCLUDING_METRICS}
     for metric, scorer in zip(EXCLUDING_METRICS, scorers, strict=True):
         run: Any = scorer.run
         for query, ranking in EXCLUDING_RUN.items():
@@ -520,7 +521,7 @@ def make_excluding_report() -> Any:
 
 
 def exclude_in_pydantic_evals() -> Values:
-    values: Values = {metric: {} for metric in EXCLUDING_METRICS}
+    values: dict[str, dict[str, float]] = {metric: {} for metric in EXCLUDING_METRICS}
     for case in make_excluding_report().cases:
         for metric in EXCLUDING_METRICS:
             values[metric][case.name] = case.scores[metric].value

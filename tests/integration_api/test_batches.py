@@ -233,7 +233,7 @@ def test_blocks_leave_documents_out_and_count_them() -> None:
     qrels: Any = {"q1": ["d1"], "q2": ["d2"], "q3": ["d3"]}
     run = {"q1": ["q1", "d1"], "q2": ["d2", "q2"], "q3": ["x", "d3"]}
     for exclude in ("query_id", {"q1": ["q1"], "q2": ["q2"]}):
-        whole = rm.evaluate(qrels, run, "mrr", exclude=exclude)  # type: ignore[arg-type]  # a str of two values
+        whole = rm.evaluate(qrels, run, "mrr", exclude=exclude)
         merged = BlockSummary.merge(summarize_blocks(qrels, run, 3, exclude))
         assert merged.counts == whole.counts
         assert merged.counts["excluded"] == 2

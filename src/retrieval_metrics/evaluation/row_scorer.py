@@ -10,6 +10,7 @@ from retrieval_metrics.evaluation.data_warning_wording import format_excluded_re
 from retrieval_metrics.evaluation.data_warnings import find_location_warnings
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.hidden_calls import find_hidden_calls
+from retrieval_metrics.evaluation.kept_rows import KeptRow
 from retrieval_metrics.evaluation.query_scores import QueryScore, query_scores, single_query_score
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.exclusion import Exclusion, remove_excluded
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.evaluation.kept_rows import KeptRows
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
@@ -281,6 +283,8 @@ class RowScorer(Scorer):
         failure: str | None = None,
         name: str = "this row",
         exclude: Collection[DocumentId] = (),
+        rows: KeptRows | None = None,
+        query: str = "",
     ) -> dict[Metric, QueryScore]:
         """Return the values of `evaluate` for this row.
 
@@ -291,6 +295,8 @@ class RowScorer(Scorer):
             failure: Why the application failed on the row, if it did.
             name: What the host calls the row, for messages.
             exclude: The ids of documents to leave out of the ranking before it is scored, so that they take no rank.
+            rows: Keeps the row, so that it can be checked together with the others of a run; None keeps nothing.
+            query: The query of the row, for messages about all rows.
 
         Raises:
             TypeError: If the judgments, what was retrieved, or the ids to leave out have a wrong shape.
@@ -309,29 +315,33 @@ class RowScorer(Scorer):
             if grade_by_document is not None and failure is None and not exclude:
                 plain_ranking = rank_plainly(grade_by_document, ranking)
                 if plain_ranking is not None:
+                    if rows is not None:
+                        rows.add(KeptRow(self.truth(relevant, name), ranking, query=query))
                     return self._score_plainly(plain_ranking)
             if qrels is None:
                 qrels = self.truth(relevant, name)
             if failure is None and isinstance(ranking, MergedRanking):
                 failure = ranking.failure
-            scores = self._score_row(qrels, ranking, failure, exclude)
+            run = self._run_of_row(ranking, failure)
+            run = remove_excluded(run, qrels, {ROW: exclude} if exclude else None, get_match_key(self.match)).run
+            scores = self._score_row(qrels, run)
             if exclude:
                 _warn_about_excluded_relevant(qrels, exclude, name)
         except (TypeError, ValueError) as error:
             if failure is None:
                 raise row_error(error, ROW, name) from error
-            scores = self._score_row(self.truth(relevant, name) if qrels is None else qrels, [], failure)
+            qrels = self.truth(relevant, name) if qrels is None else qrels
+            run = self._run_of_row([], failure)
+            scores = self._score_row(qrels, run)
+        if rows is not None:
+            rows.add(KeptRow(qrels, run[ROW], failure, query))
         return {metric: query_score._replace(failure=failure) for metric, query_score in scores.items()}
 
-    def _score_row(
-        self, qrels: Qrels, ranking: Any, failure: str | None, exclude: Collection[DocumentId] = ()
-    ) -> dict[Metric, QueryScore]:
+    def _score_row(self, qrels: Qrels, run: Any) -> dict[Metric, QueryScore]:
         """Judge and score one row, without the counts and checks that concern a whole run."""
         qrels = apply_rules_to_qrels(qrels, self.rules)
         if self.max_grade is not None:
             qrels = qrels.with_largest_grade(self.max_grade)
-        run = self._run_of_row(ranking, failure)
-        run = remove_excluded(run, qrels, {ROW: exclude} if exclude else None, get_match_key(self.match)).run
         judged = judge(qrels, run, self._matching(qrels), self.rules.order)
         require_valid_row_ids(judged, run, get_match_key(self.match))
         require_accepted_queries(judged, self.rules)
@@ -342,7 +352,7 @@ class RowScorer(Scorer):
             scores[metric] = single_query_score(judged, metric, value)
         return scores
 
-    def _run_of_row(self, ranking: Any, failure: str | None) -> RunMapping:
+    def _run_of_row(self, ranking: Any, failure: str | None) -> Any:
         """Return the run of one row, and warn if one of its calls hides the later ones."""
         calls: list[int] = []
         if isinstance(ranking, MergedRanking):

@@ -16,7 +16,7 @@ from pydantic import PrivateAttr
 
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
-from retrieval_metrics.integration_api import RowPaths, RowScorer, scored_name
+from retrieval_metrics.integration_api import KeptRows, RowPaths, RowScorer, scored_name, warn
 from retrieval_metrics.integration_api.pytest_support import require_useful_bound
 from retrieval_metrics.types import CallsView  # noqa: TC001  (pydantic reads it)
 
@@ -59,7 +59,8 @@ def retrieval_scorers(
     relevant has a rationale but no value, and is left out of the mean. A row that cannot be judged is an error of the
     scorer. The run gets `ndcg_at_10/mean`, its 95% CI `ndcg_at_10/low_95` and `ndcg_at_10/high_95`, and
     `ndcg_at_10/n`, the number of rows with a value. If the application failed on every row before it retrieved, there
-    are no such numbers, and MLflow logs an error that says so. Data are sent only to your tracking store.
+    are no such numbers, and MLflow logs an error that says so. Data are sent only to your tracking store. When a run
+    ends, a warning says if its ids do not match the judgments, or nearly match.
 
     Args:
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
@@ -93,6 +94,9 @@ def retrieval_scorers(
         ValueError: If a metric, a path, a rule set or `match` is unknown, a metric needs `max_grade`, or every value or
             none would pass.
 
+    Warns:
+        RetrievalWarning: (a run) As in the core's `evaluate`, of what concerns every number.
+
     Example:
         >>> (scorer,) = retrieval_scorers("ndcg@10", retrieved="outputs", prefix="")
         >>> feedback = scorer(outputs=["d3", "d7"], expectations={"relevant_ids": ["d7"]})
@@ -110,9 +114,12 @@ def retrieval_scorers(
     for metric in scorer.metrics:
         name = scored_name(metric.plain_name, named_options, DEFAULT_OPTIONS, prefix=prefix)
         limit = limits.get(metric)
-        scorers.append(
-            RetrievalScorer(name=name, description=metric.in_words, metric=str(metric), limit=limit, **options)
+        scorer_of_metric = RetrievalScorer(
+            name=name, description=metric.in_words, metric=str(metric), limit=limit, **options
         )
+        if scorers:
+            scorer_of_metric.keep_no_rows()  # MLflow gives all scorers the same rows, and the first one checks them
+        scorers.append(scorer_of_metric)
     return scorers
 
 
@@ -173,8 +180,15 @@ class RetrievalScorer(Scorer):
     def model_post_init(self, context: object, /) -> None:
         """Set the aggregations that MLflow logs over all rows: the mean, its interval and `n`."""
         super().model_post_init(context)
-        self._rows = _RowValues(Metric.parse(self.metric))
+        self._rows = _RowValues(Metric.parse(self.metric), self._make_scorer())
         self.aggregations = [self._rows.mean, self._rows.low_95, self._rows.high_95, self._rows.n]
+
+    def keep_no_rows(self) -> None:
+        """Let another scorer of the same rows check whether their ids match."""
+        self._rows.kept_rows = None
+
+    def _make_scorer(self) -> RowScorer:
+        return RowScorer(self.metric, rules=self.rules, match=self.match, max_grade=self.max_grade)
 
     def __call__(  # type: ignore[override]  # MLflow hands over what the signature names, and session= is not needed
         self, *, inputs: object = None, outputs: object = None, expectations: object = None, trace: Trace | None = None
@@ -191,7 +205,7 @@ class RetrievalScorer(Scorer):
             LookupError: If MLflow lost the trace of an answered row.
         """
         row = Row(inputs, outputs, expectations, trace)
-        scorer = RowScorer(self.metric, rules=self.rules, match=self.match, max_grade=self.max_grade)
+        scorer = self._make_scorer()
         paths = RowPaths(self.relevant, self.retrieved, self.calls, self.citations, self.exclude)
         fields = row._asdict()
         scores = scorer.row(
@@ -199,6 +213,8 @@ class RetrievalScorer(Scorer):
             lambda: row.retrieved(paths),
             failure=row.failure(),
             exclude=paths.excluded_ids(fields),
+            rows=self._rows.kept_rows,
+            query=row.query,
         )
         (score,) = scores.values()
         self._rows.note(score)
@@ -284,8 +300,10 @@ class _RowValues:
     # MLflow passes only the values to an aggregation. If at least as many rows have failed since the last row that did
     # not fail as there are values, then each value is the 0 of a failed row.
 
-    def __init__(self, metric: Metric) -> None:
+    def __init__(self, metric: Metric, scorer: RowScorer) -> None:
         self._metric = metric
+        self._scorer = scorer
+        self.kept_rows: KeptRows | None = KeptRows()
         self._failures: list[str] = []  # a list, because rows are scored in threads, and its methods are atomic
 
     def note(self, score: QueryScore) -> None:
@@ -298,12 +316,22 @@ class _RowValues:
             self._failures.clear()
 
     def mean(self, values: list[float]) -> float:
+        self._warn_about_rows()
         if self._all_failed(values):
             raise ValueError(
                 f"{self._failures[-1]}, on each of the {len(values)} rows before anything was retrieved. This does "
                 "not measure the retriever; fix the application and evaluate it again"
             )
         return self._evaluation(values).means[self._metric]
+
+    def _warn_about_rows(self) -> None:
+        """Warn of what is wrong with the rows as a whole, and forget them: the mean is the end of a run."""
+        if self.kept_rows is None:
+            return
+        sentences = self.kept_rows.find_warnings(self._scorer)
+        self.kept_rows.clear()
+        for sentence in sentences:
+            warn(sentence, host="mlflow")
 
     def low_95(self, values: list[float]) -> float:
         return self._evaluation(values).intervals(LEVEL)[self._metric].low

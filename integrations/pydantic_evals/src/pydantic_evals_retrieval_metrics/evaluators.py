@@ -16,7 +16,7 @@ from pydantic_evals_retrieval_metrics.reports import (
 )
 from pydantic_evals_retrieval_metrics.spans import RELEVANT_PATH, SPANS_PREFIX, make_row_paths, read_span_ranking
 from retrieval_metrics import DEFAULT_METRICS, __version__
-from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, scored_name
+from retrieval_metrics.integration_api import KeptRows, RowPaths, RowScorer, Scorer, scored_name, warn
 from retrieval_metrics.integration_api.text import numbers as number_texts
 from retrieval_metrics.types import CallsView
 
@@ -42,7 +42,7 @@ class RetrievalMetrics(Evaluator):
 
     A case for which nothing is relevant has the label `undefined` instead of a score, because averages would count any
     number. An output that cannot be judged is an error, which the report shows as a failed evaluator. Failed tasks
-    never reach an evaluator; `RetrievalReport` counts them.
+    never reach an evaluator; `RetrievalReport` counts them, and checks the data of all cases.
 
     Attributes:
         metrics: Names such as `["ndcg@10", "mrr"]`.
@@ -69,6 +69,9 @@ class RetrievalMetrics(Evaluator):
     Raises:
         ValueError: If a metric, a path, `match` or the rule set is unknown, or a metric needs `max_grade`.
 
+    Warns:
+        RetrievalWarning: (for a case) Once in a run, if the ids of the cases so far nearly match their judgments.
+
     Example:
         >>> from pydantic_evals import Case, Dataset
         >>> cases = [Case(name="with", inputs="what closes a file?", expected_output=["d7"])]
@@ -92,6 +95,9 @@ class RetrievalMetrics(Evaluator):
     def __post_init__(self) -> None:
         self._scorer()
         self._paths()
+        # No fields, so that they are no settings: the cases of the current run.
+        self._rows = KeptRows()
+        self._case_names: set[str | None] = set()
 
     def get_evaluator_version(self) -> str:
         """Return the version that results are recorded with: that of this package."""
@@ -119,12 +125,33 @@ class RetrievalMetrics(Evaluator):
 
         case_name = "the case" if ctx.name is None else f"case {ctx.name!r}"
         judgments = read_judgments(ctx, paths)
-        scores = self._scorer().row(judgments, read_ranking, name=case_name, exclude=paths.excluded_ids(ctx))
+        scorer = self._scorer()
+        self._begin_run_if_repeated(ctx.name)
+        excluded_ids = paths.excluded_ids(ctx)
+        scores = scorer.row(
+            judgments, read_ranking, name=case_name, exclude=excluded_ids, rows=self._rows, query=ctx.name or ""
+        )
+        if any(score.n_relevant > len(score.relevant_ranks) for score in scores.values()):
+            self._warn_about_near_ids(scorer)
         reasons: dict[str, EvaluationReason] = {}
         for metric, score in scores.items():
             value = UNDEFINED if score.value_or_none is None else score.value_or_none
             reasons[_result_name(self, str(metric))] = EvaluationReason(value, score.reason)
         return reasons
+
+    def _begin_run_if_repeated(self, case_name: str | None) -> None:
+        """Forget the cases before if this one has been among them: it is the first of another run."""
+        if case_name in self._case_names:
+            self._case_names.clear()
+            self._rows.clear()
+        self._case_names.add(case_name)
+
+    def _warn_about_near_ids(self, scorer: RowScorer) -> None:
+        """Warn if ids nearly match in the cases so far: no one tells an evaluator which case is the last."""
+        message = self._rows.find_early_warning(scorer)
+        if message:
+            cases = number_texts.format_count(len(self._rows), "case")
+            warn(f"in the first {cases}, {message}", host=("pydantic_evals", "anyio"))
 
 
 @dataclass(repr=False)
