@@ -32,15 +32,15 @@ def test_the_rows_of_a_run_have_the_warnings_of_evaluate() -> None:
     assert (len(rows), rows.find_warnings(RowScorer("mrr"))) == (0, [])
 
 
-def test_where_no_one_says_that_the_run_ends_it_is_said_once_at_the_second_sign() -> None:
+def test_where_no_one_says_that_the_run_ends_it_is_said_once_at_the_third_sign() -> None:
     qrels, run = make_near_right_run()
     rows = KeptRows()
     (message,) = score_rows(qrels, run, rows)
     assert "differ in Unicode form" in message
     rows.clear()
     assert score_rows(qrels, run, rows) == [message]
-    one_sign = {"q0": qrels["q0"], "found": qrels["found"]}
-    assert score_rows(one_sign, run, KeptRows()) == []
+    two_signs = {query: qrels[query] for query in ("q0", "q1", "found")}
+    assert score_rows(two_signs, run, KeptRows()) == []
 
 
 def test_ids_that_differ_on_purpose_are_looked_at_again_with_twice_as_many_signs() -> None:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 # As many rows are kept, the last ones, because an application may score rows without end.
 MAX_ROWS = 10_000
-# One id that nearly matches may be chance; the first check comes with the second.
-MIN_SIGNS = 2
+# One or two ids that nearly match may be chance: in generated collections whose ids differ so on purpose, a first check
+# at the second one is wrong in 37 of 560 runs, at the third in 13, and one of the whole run in 7.
+MIN_SIGNS = 3
 
 
 class KeptRow(NamedTuple):
