@@ -50,8 +50,8 @@ def test_ids_that_differ_on_purpose_are_looked_at_again_with_twice_as_many_signs
         qrels[f"q{number}"] = [f"doc{number}"]
         run[f"q{number}"] = [f"doc0{number}", f"doc{number}"] if number > 3 else [f"doc0{number}", "doc7", "doc07"]
     assert score_rows(qrels, run, KeptRows()) == []
-    broken = {f"late{number}": [f"Doc{number}"] for number in range(9)}
-    found_late = {f"late{number}": [f"doc{number}"] for number in range(9)}
+    broken = {f"late{number}": [f"Late{number}"] for number in range(9)}
+    found_late = {f"late{number}": [f"late{number}"] for number in range(9)}
     (message,) = score_rows(qrels | broken, run | found_late, KeptRows())
     assert "differ in case" in message
 
