@@ -11,13 +11,14 @@
 Each stands once, in `evaluation/data_warnings.py` and what it uses; depth in `unequal_depth.py` and silence in
 `counts.py` beside it, ranks beside scores in `inputs/score_checks.py`.
 
-Scorers of single rows (MLflow, LangSmith, Pydantic Evals, Ragas) see no whole run and say nothing of one; Ray sees no
-ids in its results. The drop-in for pytrec_eval is as silent as that is.
+Where a host scores single rows, its run is checked at the end (Ragas, MLflow) or as soon as ids nearly match (Pydantic
+Evals); LangSmith's summary evaluators check it. The drop-in for pytrec_eval is as silent as that is.
 """
 
 import csv
 import json
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -405,3 +406,179 @@ def test_an_item_with_an_empty_id_has_none() -> None:
     with pytest.warns(rm.RetrievalWarning, match="1 of 2 results has no source"):
         evaluation = rm.evaluate({"q1": ["a.md"]}, {"q1": items}, "mrr", match="source")
     assert evaluation.means["mrr"] == 0.5
+
+
+# Documents to leave out: every host gives the values of the core for the same data.
+
+EXCLUDING_QRELS: Any = {"q1": ["d1"], "q2": {"d2": 2, "d3": 1}, "q3": [["d4", "d5"], ["d6"]]}
+EXCLUDING_RUN = {"q1": ["q1", "d1"], "q2": ["d3", "q2", "x", "d2"], "q3": ["y", "d5", "q3", "d6"]}
+EXCLUDING_METRICS = ["mrr", "ndcg@3", "precision@1"]
+Values = Mapping[str, Mapping[Any, float]]
+
+
+def exclude_in_langchain() -> Values:
+    from langchain_retrieval_metrics import evaluate_retriever
+
+    questions = rm.EvaluationSet({query: query for query in EXCLUDING_QRELS}, EXCLUDING_QRELS)
+    retriever: Any = EXCLUDING_RUN.__getitem__
+    return evaluate_retriever(retriever, questions, EXCLUDING_METRICS, exclude="query_id").per_query
+
+
+def exclude_in_langsmith() -> Values:
+    from langchain_retrieval_metrics import langsmith_evaluators
+
+    (evaluator,) = langsmith_evaluators(EXCLUDING_METRICS, exclude_key="query_id", prefix="")
+    values: dict[str, dict[str, float]] = {metric: {} for metric in EXCLUDING_METRICS}
+    for query, ranking in EXCLUDING_RUN.items():
+        outputs = {"documents": ranking}
+        answer = evaluator(outputs, {"relevant": EXCLUDING_QRELS[query]}, inputs={"query_id": query})
+        for result in answer["results"]:
+            values[result["key"]][query] = result["score"]
+    return values
+
+
+def exclude_in_a_langsmith_summary() -> Values:
+    from types import SimpleNamespace
+
+    from langchain_retrieval_metrics.langsmith import ExperimentRows, RowSettings
+    from retrieval_metrics.integration_api import Scorer
+
+    runs: Any = [SimpleNamespace(outputs={"documents": ranking}, error=None) for ranking in EXCLUDING_RUN.values()]
+    examples: Any = []
+    for query, judgments in EXCLUDING_QRELS.items():
+        inputs = {"query_id": query}
+        examples.append(SimpleNamespace(id=query, inputs=inputs, outputs={"relevant": judgments}, metadata=None))
+    rows = ExperimentRows(runs, examples, RowSettings(exclude_key="query_id").paths)
+    per_query = rows.evaluate(Scorer(EXCLUDING_METRICS)).per_query
+    return {metric: dict(zip(EXCLUDING_RUN, values.values(), strict=True)) for metric, values in per_query.items()}
+
+
+def exclude_in_llama_index() -> Values:
+    from llama_index.core.schema import NodeWithScore, TextNode
+
+    from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
+
+    def retrieve(text: str) -> Any:
+        return [NodeWithScore(node=TextNode(text="a text", id_=name)) for name in EXCLUDING_RUN[text]]
+
+    evaluator = RetrieverEvaluator.from_metric_names(EXCLUDING_METRICS, retriever=retrieve)
+    questions = rm.EvaluationSet({query: query for query in EXCLUDING_QRELS}, EXCLUDING_QRELS)
+    evaluation: Any = evaluator.evaluate_dataset(questions, exclude="query_id").evaluation
+    return evaluation.per_query  # type: ignore[no-any-return]
+
+
+def exclude_in_haystack() -> Values:
+    from haystack_hosts import Prepared
+    from haystack_integrations.components.evaluators.retrieval_metrics import evaluate_pipeline
+
+    questions = rm.EvaluationSet({query: query for query in EXCLUDING_QRELS}, EXCLUDING_QRELS)
+    (evaluation,) = evaluate_pipeline(
+        Prepared(EXCLUDING_RUN), questions, EXCLUDING_METRICS, exclude="query_id"
+    ).values()
+    return evaluation.per_query
+
+
+def exclude_in_ragas() -> Values:
+    from ragas_retrieval_metrics import evaluate_dataset
+
+    rows = [{"user_input": query, "retrieved_context_ids": ranking} for query, ranking in EXCLUDING_RUN.items()]
+    excluded = {query: [query] for query in EXCLUDING_RUN}
+    return evaluate_dataset(rows, EXCLUDING_METRICS, qrels=EXCLUDING_QRELS, exclude=excluded).per_query
+
+
+def exclude_in_ragas_by_query_id() -> Values:
+    from ragas_retrieval_metrics import evaluate_dataset
+
+    rows = [{"user_input": f"{query}?", "retrieved_context_ids": ranking} for query, ranking in EXCLUDING_RUN.items()]
+    questions = rm.EvaluationSet({query: f"{query}?" for query in EXCLUDING_QRELS}, EXCLUDING_QRELS)
+    return evaluate_dataset(rows, EXCLUDING_METRICS, qrels=questions, exclude="query_id").per_query
+
+
+def exclude_in_mlflow() -> Values:
+    from mlflow_retrieval_metrics import retrieval_scorers
+
+    scorers = retrieval_scorers(EXCLUDING_METRICS, retrieved="outputs", exclude="inputs.query_id")
+    values: dict[str, dict[str, float]] = {metric: {} for metric in EXCLUDING_METRICS}
+    for metric, scorer in zip(EXCLUDING_METRICS, scorers, strict=True):
+        run: Any = scorer.run
+        for query, ranking in EXCLUDING_RUN.items():
+            expectations = {"relevant_ids": EXCLUDING_QRELS[query]}
+            values[metric][query] = run(inputs={"query_id": query}, outputs=ranking, expectations=expectations).value
+    return values
+
+
+def make_excluding_report() -> Any:
+    from pydantic_evals import Case, Dataset
+
+    from pydantic_evals_retrieval_metrics import RetrievalMetrics
+
+    cases = []
+    for query, judgments in EXCLUDING_QRELS.items():
+        cases.append(Case(name=query, inputs=query, metadata={"id": query}, expected_output=judgments))
+    evaluators = [RetrievalMetrics(EXCLUDING_METRICS, exclude="metadata.id", evaluation_name="")]
+    dataset: Any = Dataset(name="exclude", cases=cases, evaluators=evaluators)
+    return dataset.evaluate_sync(EXCLUDING_RUN.__getitem__, progress=False)
+
+
+def exclude_in_pydantic_evals() -> Values:
+    values: dict[str, dict[str, float]] = {metric: {} for metric in EXCLUDING_METRICS}
+    for case in make_excluding_report().cases:
+        for metric in EXCLUDING_METRICS:
+            values[metric][case.name] = case.scores[metric].value
+    return values
+
+
+def exclude_in_a_report_of_pydantic_evals() -> Values:
+    from pydantic_evals_retrieval_metrics import to_evaluation
+
+    return to_evaluation(make_excluding_report(), EXCLUDING_METRICS, exclude="metadata.id").per_query
+
+
+EXCLUDING_DOORS = [
+    *(exclude_in_langchain, exclude_in_langsmith, exclude_in_a_langsmith_summary, exclude_in_llama_index),
+    *(exclude_in_haystack, exclude_in_ragas, exclude_in_ragas_by_query_id, exclude_in_mlflow),
+    *(exclude_in_pydantic_evals, exclude_in_a_report_of_pydantic_evals),
+]
+
+
+@pytest.mark.parametrize("door", EXCLUDING_DOORS, ids=lambda door: door.__name__)
+def test_excluded_documents_take_no_rank_at_any_host(door: Any) -> None:
+    expected = rm.evaluate(EXCLUDING_QRELS, EXCLUDING_RUN, EXCLUDING_METRICS, exclude="query_id")
+    with_all = rm.evaluate(EXCLUDING_QRELS, EXCLUDING_RUN, EXCLUDING_METRICS)
+    values = door()
+    for metric in EXCLUDING_METRICS:
+        assert dict(values[metric]) == dict(expected.per_query[metric])
+        assert dict(values[metric]) != dict(with_all.per_query[metric])
+
+
+def compute_in_llama_index() -> Any:
+    from llama_index.evaluation.retrieval_metrics import metric
+
+    return metric("mrr").compute(expected_ids=["d1"], retrieved_ids=["q1", "d1"], exclude=["q1"])
+
+
+def make_a_ragas_metric() -> Any:
+    from ragas_retrieval_metrics import RetrievalMetric
+
+    return RetrievalMetric("mrr", exclude="query_id")
+
+
+def score_a_row_in_ragas() -> Any:
+    from ragas_retrieval_metrics import MRR
+
+    return MRR().score(retrieved_context_ids=["q1", "d1"], reference_context_ids=["d1"], exclude=["q1"])
+
+
+@pytest.mark.parametrize("door", [compute_in_llama_index, make_a_ragas_metric, score_a_row_in_ragas])
+def test_a_metric_of_a_host_says_where_documents_are_left_out(door: Any) -> None:
+    with pytest.raises(TypeError, match=r"pass (it|exclude=) to evaluate_dataset"):
+        door()
+
+
+def test_queries_of_ragas_that_have_texts_alone_have_no_ids_to_leave_out() -> None:
+    from ragas_retrieval_metrics import evaluate_dataset
+
+    rows = [{"user_input": "q1", "retrieved_context_ids": ["q1", "d1"], "reference_context_ids": ["d1"]}]
+    with pytest.raises(ValueError, match=r"pass the ids to leave out by the text of the query"):
+        evaluate_dataset(rows, "mrr", exclude="query_id")
+    assert evaluate_dataset(rows, "mrr", exclude={"q1": ["q1"]}).means["mrr"] == 1.0

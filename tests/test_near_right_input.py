@@ -8,7 +8,7 @@
 
 Doors of this file: dict, lists of items, DataFrame, JSONL, CSV, Parquet and the command line. Those of the hosts
 (LangChain, LlamaIndex, Haystack, Ragas, MLflow, Pydantic Evals, Ray, pytest) are the subclasses of
-`EvaluationConformance`. Scorers of single rows see no whole run and say nothing of one.
+`EvaluationConformance`. Where single rows are scored (Ragas, MLflow, Pydantic Evals), it is said once in a run.
 """
 
 import json

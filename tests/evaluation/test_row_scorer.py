@@ -90,3 +90,22 @@ def test_calls_that_a_cutoff_hides_are_warned_of() -> None:
     merged = MergedRanking(["a", "b", "c"], origins=((1, 1), (1, 2), (2, 1)))
     with pytest.warns(rm.RetrievalWarning, match="recall@2"):
         RowScorer(["recall@2", "recall@1calls"]).row(["a"], lambda: merged)
+
+
+@pytest.mark.parametrize("ranking", [["q1", "d7"], {"q1": 3.0, "d7": 1.0}, [rm.Retrieved("q1"), rm.Retrieved("d7")]])
+def test_documents_to_leave_out_of_a_row_take_no_rank(ranking: Any) -> None:
+    scorer = RowScorer("mrr")
+    assert [score.value for score in scorer.row(["d7"], lambda: ranking, exclude=["q1"]).values()] == [1.0]
+    assert [score.value for score in scorer.row(["d7"], lambda: ranking).values()] == [0.5]
+    with pytest.warns(rm.RetrievalWarning, match="1 relevant document is excluded by exclude=, such as 'd7' of case 1"):
+        scorer.row(["d7"], lambda: ranking, exclude=["d7"], name="case 1")
+    with pytest.raises(TypeError, match="case 1 cannot be judged: the ids to leave out are int"):
+        scorer.row(["d7"], lambda: ranking, exclude=[7], name="case 1")
+
+
+def test_documents_are_left_out_of_merged_searches_with_their_calls() -> None:
+    merged = MergedRanking(["q1", "d3", "d7"], ((1, 1), (1, 2), (2, 1)))
+    (score,) = RowScorer("recall@1calls").row(["d7"], lambda: merged, exclude=["q1"]).values()
+    assert (score.value, score.n_retrieved) == (0.0, 2)
+    (score,) = RowScorer("recall@2calls").row(["d7"], lambda: merged, exclude=["q1"]).values()
+    assert score.value == 1.0

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
+from conformance import call_with_warnings
+from near_right_ids import NEAR_RIGHT_IDS, make_near_right_run
 from retrieval_metrics.integration_api.batches import (
     BlockScorer,
     BlockSummary,
     RowColumns,
+    as_exclusion,
     as_rules,
     divides_by_largest_grade,
     read_trec_blocks,
@@ -174,3 +177,64 @@ def test_the_rules_say_whether_a_query_without_a_relevant_document_enters_the_me
         retrieved = {"query": ["q1", "q3"], "document": ["a", "a"], "number": [1.0, 1.0]}
         columns = BlockScorer.create("mrr", rules).score(retrieved, select_query(JUDGED, "q1"), empty_queries=["q3"])
         assert columns["is_scored"].tolist() == is_scored
+
+
+def summarize_blocks(qrels: Any, run: Any, n_blocks: int, exclude: Any = None) -> list[BlockSummary]:
+    """Return the summaries of the queries, dealt out to blocks."""
+    scorer = replace(BlockScorer.create("mrr"), number_kind="rank", exclusion=as_exclusion(exclude))
+    summaries = []
+    for number in range(n_blocks):
+        retrieved: dict[str, list[Any]] = {"query": [], "document": [], "number": []}
+        judged: dict[str, list[Any]] = {"query": [], "document": [], "number": []}
+        for query in list(qrels)[number::n_blocks]:
+            for rank, document in enumerate(run[query], start=1):
+                for column, value in zip(retrieved.values(), (query, document, float(rank)), strict=True):
+                    column.append(value)
+            for document in qrels[query]:
+                for column, value in zip(judged.values(), (query, document, 1.0), strict=True):
+                    column.append(value)
+        summaries.append(BlockSummary.read(scorer.score(retrieved, judged), scorer.rules))
+    return summaries
+
+
+@pytest.mark.parametrize("n_blocks", [1, 2, 7, 41])
+def test_near_misses_are_those_of_the_whole_however_it_is_cut(n_blocks: int) -> None:
+    qrels, run = make_near_right_run()
+    whole, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, run, "mrr"))
+    summaries = summarize_blocks(qrels, run, n_blocks)
+    merged, merged_text = call_with_warnings(lambda: BlockSummary.merge(summaries))
+    assert merged.counts == whole.counts
+    assert merged.counts["near_misses"] == len(NEAR_RIGHT_IDS)
+    assert str(merged) == str(whole)
+    first_words = f"{len(NEAR_RIGHT_IDS)} of {len(NEAR_RIGHT_IDS)} missing relevant documents were retrieved under"
+    assert merged_text.startswith(first_words)
+    assert warning_text.startswith(first_words)
+
+
+@pytest.mark.parametrize("n_blocks", [1, 2, 4])
+def test_ids_that_differ_on_purpose_are_no_near_misses_in_blocks_either(n_blocks: int) -> None:
+    qrels: Any = {}
+    run: Any = {}
+    for number in range(30):
+        qrels[f"q{number}"] = [f"doc{number}"]
+        run[f"q{number}"] = [f"doc0{number}", f"doc{number}"] if number % 3 else [f"doc0{number}", "x"]
+    merged, warning_text = call_with_warnings(lambda: BlockSummary.merge(summarize_blocks(qrels, run, n_blocks)))
+    assert merged.counts == rm.evaluate(qrels, run, "mrr").counts
+    assert (merged.counts["near_misses"], warning_text) == (0, "")
+
+
+def test_where_nothing_is_found_blocks_say_which_ids_nearly_match() -> None:
+    summaries = summarize_blocks({"q1": ["D7"], "q2": ["D8"]}, {"q1": ["d7"], "q2": ["x"]}, 2)
+    with pytest.warns(rm.RetrievalWarning, match="every metric is 0; 1 of 2 missing .* 'D7' and the retrieved 'd7'"):
+        BlockSummary.merge(summaries)
+
+
+def test_blocks_leave_documents_out_and_count_them() -> None:
+    qrels: Any = {"q1": ["d1"], "q2": ["d2"], "q3": ["d3"]}
+    run = {"q1": ["q1", "d1"], "q2": ["d2", "q2"], "q3": ["x", "d3"]}
+    for exclude in ("query_id", {"q1": ["q1"], "q2": ["q2"]}):
+        whole = rm.evaluate(qrels, run, "mrr", exclude=exclude)
+        merged = BlockSummary.merge(summarize_blocks(qrels, run, 3, exclude))
+        assert merged.counts == whole.counts
+        assert merged.counts["excluded"] == 2
+        assert (str(merged), dict(merged.means)) == (str(whole), dict(whole.means))

@@ -22,6 +22,11 @@ DOCUMENT_FIELDS = ["outputs"]
         (RowPaths("expected", "trace", "cited"), {"traced": True}, "need each other"),
         (RowPaths("expected", "trace", "union", "outputs.ids"), {"traced": True}, "need each other"),
         (RowPaths("expected", "trace", "cited", "trace.ids"), {"traced": True}, "citations must begin with outputs"),
+        (
+            RowPaths("expected", "outputs", exclude="outputs.id"),
+            {},
+            "exclude must begin with expected, as in",
+        ),
     ],
 )
 def test_wrong_paths_are_refused(paths: RowPaths, how: Any, message: str) -> None:
@@ -37,6 +42,22 @@ def test_what_is_missing_is_named_with_what_is_there() -> None:
         paths.judgments(row)
     with pytest.raises(ValueError, match="needs the spans of a model"):
         RowPaths("expected", "trace", "context").items(row, "outputs")
+
+
+def test_ids_to_leave_out_are_one_id_or_a_list() -> None:
+    paths = RowPaths("expected", "outputs", exclude="expected.own").checked(JUDGMENT_FIELDS, DOCUMENT_FIELDS)
+    excluded: list[Any] = ["q1", 7, ["q1", "q2"], ("q1",), set(), {"q1": 1}, None, 1.5]
+    results: list[Any] = []
+    for own in excluded:
+        try:
+            results.append(paths.excluded_ids({"expected": {"own": own}}))
+        except TypeError as error:
+            results.append(str(error).partition(",")[0])
+    refusal = "expected.own must be the id of a document to leave out"
+    assert results == [["q1"], [7], ["q1", "q2"], ["q1"], [], refusal, refusal, refusal]
+    with pytest.raises(ValueError, match=r"expected has no 'own', which the path 'expected.own' needs"):
+        paths.excluded_ids({"expected": {}})
+    assert RowPaths("expected", "outputs").excluded_ids({}) == ()
 
 
 def test_a_trace_is_read_by_the_view_that_was_chosen() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import FrameType
 
 # The modules that run coroutines and threads for others; a line in them says nothing to a user.
@@ -51,7 +51,7 @@ def warn(
     message: str | Warning,
     category: type[Warning] = RetrievalWarning,
     *,
-    host: str = "",
+    host: str | Sequence[str] = "",
     user_line: UserLine | None = None,
 ) -> None:
     """Warn at the line that called this package, or that called the integration which did.
@@ -59,7 +59,7 @@ def warn(
     Args:
         message: The text.
         category: The class of the warning.
-        host: The top-level module of a framework that calls this package, whose lines are passed over too.
+        host: The top-level module of a framework that calls this package, or several, whose lines are passed over too.
         user_line: The line, if it was found before, because no user code calls the code that warns.
     """
     caller = sys._getframe(1)  # noqa: SLF001  (`skip_file_prefixes` of warnings.warn is new in Python 3.12)
@@ -77,15 +77,16 @@ def remember_user_line() -> Iterator[None]:
         _waiting_line.reset(token)
 
 
-def _find_user_line(caller: FrameType, host: str) -> UserLine:
+def _find_user_line(caller: FrameType, host: str | Sequence[str]) -> UserLine:
     """Return the first line outside; without one the line that waits for this thread, or the outermost of all."""
+    hosts = [host] if isinstance(host, str) else host
     outside = None
     frame: FrameType | None = caller
     outermost = caller
     while frame is not None:
         if not _is_ours(frame):
             outside = outside or frame
-            if _top_level_module(frame) not in {*RUNNERS, "contextlib", host}:
+            if _top_level_module(frame) not in {*RUNNERS, "contextlib", *hosts}:
                 return UserLine.of_frame(frame)
         outermost = frame
         frame = frame.f_back

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.judged_columns import Unlocated, UnlocatedReason
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.near_ids import NearIdKind
-    from retrieval_metrics.matching.near_misses import NearMiss
+    from retrieval_metrics.matching.near_misses import NearMiss, NearMisses
 
 WarningKind: TypeAlias = Literal[
     "swapped_arguments",
@@ -207,7 +207,11 @@ class NearMissReport:
 
 def find_near_miss_report(origin: Origin) -> NearMissReport | None:
     """Return the relevant documents that were retrieved under nearly their ids; None if there are none."""
-    near_misses = find_near_misses(origin.judged, origin.run, origin.match)
+    return make_near_miss_report(find_near_misses(origin.judged, origin.run, origin.match), origin)
+
+
+def make_near_miss_report(near_misses: NearMisses, origin: Origin | None) -> NearMissReport | None:
+    """Return the report of near misses; None if there are none. Without their origin, a run of ids is meant."""
     example = near_misses.find_example()
     if example is None:
         return None
@@ -217,7 +221,7 @@ def find_near_miss_report(origin: Origin) -> NearMissReport | None:
         count_by_kind=near_misses.count_by_kind(),
         example=example,
         change=find_id_change(example, origin),
-        query_texts=origin.judged.qrels.texts,
+        query_texts={} if origin is None else origin.judged.qrels.texts,
     )
 
 

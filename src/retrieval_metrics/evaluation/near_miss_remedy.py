@@ -62,8 +62,8 @@ _EXPRESSIONS: Mapping[NearIdKind, str] = {
 _NUMBER = lazy_pattern(r"\d+(?=\D*$)")
 
 
-def find_id_change(near_miss: NearMiss, origin: Origin) -> IdChange:
-    """Return what to change in the ids of a near miss."""
+def find_id_change(near_miss: NearMiss, origin: Origin | None) -> IdChange:
+    """Return what to change in the ids of a near miss; without its origin, a run of ids is meant."""
     if near_miss.kind == "same_text":
         return IdChange(is_by_text=True)
     if near_miss.kind == "file_extension":
@@ -122,10 +122,10 @@ def _describe_character(character: str) -> str:
     return f"U+{ord(character):04X} ({name_character(character, 'a control character')})"
 
 
-def _find_shorter_id(near_miss: NearMiss, origin: Origin) -> IdChange:
+def _find_shorter_id(near_miss: NearMiss, origin: Origin | None) -> IdChange:
     """Return how the shorter of two ids is cut out of the longer one."""
     if len(near_miss.retrieved_id) < len(near_miss.judged_id):
-        if near_miss.kind == "path" and is_file_name_shared(origin):
+        if near_miss.kind == "path" and origin is not None and is_file_name_shared(origin):
             # The paths of the judgments tell these files apart, and their names do not.
             if origin.match == FILE_NAME:
                 return IdChange("judgments", match=_find_path_match(origin), is_by_whole_path=True)
@@ -133,8 +133,8 @@ def _find_shorter_id(near_miss: NearMiss, origin: Origin) -> IdChange:
         expression = _cut_out(near_miss.judged_id, near_miss.retrieved_id)
         return IdChange("judgments", expression)
     expression = _cut_out(near_miss.retrieved_id, near_miss.judged_id)
-    item = _find_first_item(origin)
-    if item is None:
+    item = None if origin is None else _find_first_item(origin)
+    if origin is None or item is None:
         return IdChange("run", expression)
     is_file_name = near_miss.kind == "path" and "/" not in near_miss.judged_id
     if is_file_name and origin.match in ("source", *(f"metadata:{name}" for name in FILE_NAME_KEYS)):

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from retrieval_metrics._internal.validation import positive_number
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.evaluation.data_warning_wording import format_hidden_calls
+from retrieval_metrics.evaluation.data_warning_wording import format_excluded_relevant, format_hidden_calls
 from retrieval_metrics.evaluation.data_warnings import find_location_warnings
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.hidden_calls import find_hidden_calls
+from retrieval_metrics.evaluation.kept_rows import KeptRow
 from retrieval_metrics.evaluation.query_scores import QueryScore, query_scores, single_query_score
 from retrieval_metrics.evaluation.score_run import score_run
+from retrieval_metrics.inputs.exclusion import Exclusion, remove_excluded
 from retrieval_metrics.inputs.json_codec import decode_judgments
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
@@ -32,9 +34,11 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.evaluation.kept_rows import KeptRows
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.documents import Documents
+    from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, Retrieved, RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.judged_run import JudgedRun
@@ -135,7 +139,12 @@ class Scorer:
         return self._score(as_qrels(qrels), run, self.max_grade)
 
     def evaluation(
-        self, qrels: QrelsMapping | Qrels, run: RetrievedRun, *, clusters: ClustersBy = None
+        self,
+        qrels: QrelsMapping | Qrels,
+        run: RetrievedRun,
+        *,
+        clusters: ClustersBy = None,
+        exclude: Exclude | None = None,
     ) -> tuple[Evaluation, dict[QueryId, TypeError | ValueError]]:
         """Return the evaluation of rows, each a query, and the errors of the rows that cannot be judged.
 
@@ -146,6 +155,7 @@ class Scorer:
             qrels: The judgments per query, as in `evaluate`.
             run: What was retrieved, with the errors of failed rows.
             clusters: The clusters of the queries, as in `evaluate`.
+            exclude: Documents to leave out of the rankings, as in `evaluate`.
 
         Raises:
             TypeError: As in `evaluate`, if no single row is the reason, or all are.
@@ -158,7 +168,7 @@ class Scorer:
         if self.max_grade is not None:
             qrels = qrels.with_largest_grade(self.max_grade)
         try:
-            return self._evaluate(qrels, run, clusters), {}
+            return self._evaluate(qrels, run, clusters, exclude), {}
         except (TypeError, ValueError):
             refusals = self.refusals(qrels, run)
             if not 0 < len(refusals) < len(qrels):
@@ -166,7 +176,7 @@ class Scorer:
         accepted_judgments = {query: judgments for query, judgments in qrels.as_dict().items() if query not in refusals}
         accepted_qrels = Qrels.unchecked(accepted_judgments).with_largest_grade(qrels.largest_grade)
         accepted_run = _select_queries(run, [query for query in run if query not in refusals])
-        return self._evaluate(accepted_qrels, accepted_run, clusters), refusals
+        return self._evaluate(accepted_qrels, accepted_run, clusters, exclude), refusals
 
     def refusals(self, qrels: QrelsMapping | Qrels, run: RetrievedRun) -> dict[QueryId, TypeError | ValueError]:
         """Return the errors of the queries of a run that cannot be scored, each tried alone.
@@ -186,9 +196,9 @@ class Scorer:
                 refusals[query] = error
         return refusals
 
-    def _evaluate(self, qrels: Qrels, run: RetrievedRun, clusters: ClustersBy) -> Evaluation:
+    def _evaluate(self, qrels: Qrels, run: RetrievedRun, clusters: ClustersBy, exclude: Exclude | None) -> Evaluation:
         match = self._matching(qrels)
-        return evaluate(qrels, run, self.metrics, rules=self.rules, match=match, clusters=clusters)
+        return evaluate(qrels, run, self.metrics, rules=self.rules, match=match, clusters=clusters, exclude=exclude)
 
     def _score(self, qrels: Qrels, run: RunMapping, scale: float | None) -> Scores:
         return score_run(qrels, run, self.metrics, self.rules, self._matching(qrels), scale=scale)
@@ -272,6 +282,9 @@ class RowScorer(Scorer):
         *,
         failure: str | None = None,
         name: str = "this row",
+        exclude: Collection[DocumentId] = (),
+        rows: KeptRows | None = None,
+        query: str = "",
     ) -> dict[Metric, QueryScore]:
         """Return the values of `evaluate` for this row.
 
@@ -281,14 +294,17 @@ class RowScorer(Scorer):
                 this raises TypeError or ValueError, nothing was retrieved.
             failure: Why the application failed on the row, if it did.
             name: What the host calls the row, for messages.
+            exclude: The ids of documents to leave out of the ranking before it is scored, so that they take no rank.
+            rows: Keeps the row, so that it can be checked together with the others of a run; None keeps nothing.
+            query: The query of the row, for messages about all rows.
 
         Raises:
-            TypeError: If the judgments, or what was retrieved, have a wrong shape.
+            TypeError: If the judgments, what was retrieved, or the ids to leave out have a wrong shape.
             ValueError: If they cannot be used. A row that cannot be judged says nothing about the retriever, so it is
                 an error and not a 0.
 
         Warns:
-            RetrievalWarning: If some of what was retrieved cannot be placed.
+            RetrievalWarning: If some of what was retrieved cannot be placed, or a relevant document is left out.
         """
         qrels = None
         grade_by_document = self._read_plain_judgments(relevant)
@@ -296,27 +312,36 @@ class RowScorer(Scorer):
             qrels = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
         try:
             ranking = retrieved()
-            if grade_by_document is not None and failure is None:
+            if grade_by_document is not None and failure is None and not exclude:
                 plain_ranking = rank_plainly(grade_by_document, ranking)
                 if plain_ranking is not None:
+                    if rows is not None:
+                        rows.add(KeptRow(self.truth(relevant, name), ranking, query=query))
                     return self._score_plainly(plain_ranking)
             if qrels is None:
                 qrels = self.truth(relevant, name)
             if failure is None and isinstance(ranking, MergedRanking):
                 failure = ranking.failure
-            scores = self._score_row(qrels, ranking, failure)
+            run = self._run_of_row(ranking, failure)
+            run = remove_excluded(run, qrels, {ROW: exclude} if exclude else None, get_match_key(self.match)).run
+            scores = self._score_row(qrels, run)
+            if exclude:
+                _warn_about_excluded_relevant(qrels, exclude, name)
         except (TypeError, ValueError) as error:
             if failure is None:
                 raise row_error(error, ROW, name) from error
-            scores = self._score_row(self.truth(relevant, name) if qrels is None else qrels, [], failure)
+            qrels = self.truth(relevant, name) if qrels is None else qrels
+            run = self._run_of_row([], failure)
+            scores = self._score_row(qrels, run)
+        if rows is not None:
+            rows.add(KeptRow(qrels, run[ROW], failure, query))
         return {metric: query_score._replace(failure=failure) for metric, query_score in scores.items()}
 
-    def _score_row(self, qrels: Qrels, ranking: Any, failure: str | None) -> dict[Metric, QueryScore]:
+    def _score_row(self, qrels: Qrels, run: Any) -> dict[Metric, QueryScore]:
         """Judge and score one row, without the counts and checks that concern a whole run."""
         qrels = apply_rules_to_qrels(qrels, self.rules)
         if self.max_grade is not None:
             qrels = qrels.with_largest_grade(self.max_grade)
-        run = self._run_of_row(ranking, failure)
         judged = judge(qrels, run, self._matching(qrels), self.rules.order)
         require_valid_row_ids(judged, run, get_match_key(self.match))
         require_accepted_queries(judged, self.rules)
@@ -327,7 +352,7 @@ class RowScorer(Scorer):
             scores[metric] = single_query_score(judged, metric, value)
         return scores
 
-    def _run_of_row(self, ranking: Any, failure: str | None) -> RunMapping:
+    def _run_of_row(self, ranking: Any, failure: str | None) -> Any:
         """Return the run of one row, and warn if one of its calls hides the later ones."""
         calls: list[int] = []
         if isinstance(ranking, MergedRanking):
@@ -343,6 +368,13 @@ class RowScorer(Scorer):
         if hidden_calls is not None:
             warn(format_hidden_calls(hidden_calls))
         return run
+
+
+def _warn_about_excluded_relevant(qrels: Qrels, exclude: Collection[DocumentId], name: str) -> None:
+    """Warn that relevant documents of a row are left out, so that its ranking cannot be perfect."""
+    excluded_relevant = Exclusion({ROW: exclude}).find_relevant(qrels)
+    if excluded_relevant:
+        warn(format_excluded_relevant(excluded_relevant).replace(f"query {ROW!r}", name))
 
 
 def _warn_about_locations(judged: JudgedRun) -> None:

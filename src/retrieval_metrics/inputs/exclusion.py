@@ -93,17 +93,27 @@ class Exclusion:
             TypeError: If ids are str on one side and int on the other.
             ValueError: If they are of no judged query.
         """
-        if self._ids_by_query is None:
-            require_same_id_type(qrels.query_kind, "query ids in the qrels", qrels.document_kind, "document ids")
-            return
-        if not any(query in self._ids_by_query for query in qrels.queries):
+        self.require_fitting_types(qrels.query_kind, qrels.document_kind)
+        if self._ids_by_query is not None and not any(query in self._ids_by_query for query in qrels.queries):
             raise ValueError(
                 f"exclude has none of the judged queries: it begins with {next(iter(self._ids_by_query))!r}, the qrels "
                 f"with {qrels.queries[0]!r}"
             )
-        require_same_id_type(
-            self._document_kind, "the ids to leave out", qrels.document_kind, "document ids in the qrels"
-        )
+
+    def require_fitting_types(self, query_kind: type | None, document_kind: type | None) -> None:
+        """Raise if ids are str on one side and int on the other, so that nothing could be left out.
+
+        Args:
+            query_kind: The type of the judged queries; None if it is unknown.
+            document_kind: The type of the judged documents; None if it is unknown.
+
+        Raises:
+            TypeError: If they are.
+        """
+        if self._ids_by_query is None:
+            require_same_id_type(query_kind, "query ids in the qrels", document_kind, "document ids")
+            return
+        require_same_id_type(self._document_kind, "the ids to leave out", document_kind, "document ids in the qrels")
 
     def find_relevant(self, qrels: Qrels) -> list[tuple[QueryId, DocumentId]]:
         """Return the queries and documents that are relevant and left out, so that nothing can find them."""

@@ -3,6 +3,7 @@ from retrieval_metrics._internal.redaction import describe_error as describe_err
 from retrieval_metrics._internal.warn import warn as warn
 from retrieval_metrics.evaluation.evaluation_task import EvaluationTask as EvaluationTask
 from retrieval_metrics.evaluation.evaluation_task import RetrieveArguments as RetrieveArguments
+from retrieval_metrics.evaluation.kept_rows import KeptRows as KeptRows
 from retrieval_metrics.evaluation.row_scorer import RowScorer as RowScorer
 from retrieval_metrics.evaluation.row_scorer import Scorer as Scorer
 from retrieval_metrics.evaluation.row_scorer import row_error as row_error

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import warnings
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -12,8 +14,13 @@ import numpy as np
 from retrieval_metrics._internal.validation import require_same_id_type
 from retrieval_metrics._internal.warn import RetrievalWarning
 from retrieval_metrics.evaluation.counts import Counts, counts_in_means
-from retrieval_metrics.evaluation.data_warning_wording import ID_MISMATCH_HINT, NOTHING_JUDGED_FOUND
-from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
+from retrieval_metrics.evaluation.data_warning_wording import (
+    ID_MISMATCH_HINT,
+    NOTHING_JUDGED_FOUND,
+    format_excluded_relevant,
+    format_near_misses,
+)
+from retrieval_metrics.evaluation.data_warnings import make_near_miss_report, system_wide_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.merge import merge
 from retrieval_metrics.evaluation.score_run import score_run
@@ -23,10 +30,13 @@ from retrieval_metrics.files.formats import find_format_by_name
 from retrieval_metrics.inputs.allowances import parse_allowances
 from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES, OPTIONAL, REQUIRED, RUN_ROLES, find_columns
 from retrieval_metrics.inputs.dataframes import LongTable
+from retrieval_metrics.inputs.exclusion import Exclusion, as_exclusion
 from retrieval_metrics.inputs.frame_columns import column_names
+from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS, warn_about_score_direction
+from retrieval_metrics.matching.near_misses import NearCandidates, NearMiss, NearMisses, find_missing
 from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade, require_known_scale
 from retrieval_metrics.metrics.base.metric import Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules
@@ -37,7 +47,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, QueryId
+    from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.scores import Column, Totals
     from retrieval_metrics.inputs.column_detection import Columns
     from retrieval_metrics.metrics.base.rules import Rules
@@ -45,11 +55,14 @@ if TYPE_CHECKING:
 __all__ = [
     "BlockScorer",
     "BlockSummary",
+    "Exclusion",
     "RowColumns",
+    "as_exclusion",
     "as_rules",
     "defined_metrics",
     "divides_by_largest_grade",
     "find_format_by_name",
+    "format_excluded_relevant",
     "read_trec_blocks",
     "require_known_scale",
     "require_same_id_type",
@@ -62,7 +75,8 @@ NumberKind: TypeAlias = Literal["score", "rank", "grade"]
 
 # The columns of a scored block that describe its queries, beside the values of the metrics, with their types. They say
 # whether the query is judged, whether it enters the means, and whether a judged document of it ties; and how many
-# documents were retrieved for it, are relevant, were both retrieved and judged, and were retrieved more than once.
+# documents were retrieved for it, are relevant, were both retrieved and judged, were retrieved more than once, were
+# left out by exclude=, and are relevant but were not found among results.
 FACT_TYPES: Mapping[str, type[np.generic]] = {
     "is_judged": np.bool_,
     "is_scored": np.bool_,
@@ -71,7 +85,14 @@ FACT_TYPES: Mapping[str, type[np.generic]] = {
     "n_relevant": np.int64,
     "n_found": np.int64,
     "n_duplicates": np.int64,
+    "n_excluded": np.int64,
+    "n_missing": np.int64,
 }
+
+# The relevant documents of a query that were not found, but retrieved under nearly their ids, as JSON: a list of judged
+# id, retrieved id and kind under `near`; under `distinct`, in one row of a block, how many pairs of different documents
+# differ so, by kind. Empty in most rows.
+NEAR_MISSES_COLUMN = "near_misses"
 
 # The largest grade of all judgments, the same in every row; only if a metric divides by it.
 MAX_GRADE_COLUMN = "largest_grade"
@@ -179,6 +200,7 @@ class BlockScorer:
         number_kind: Whether retrieved documents have scores or ranks.
         max_grade: The largest grade of all judgments; None if no metric divides by it.
         allow: What to accept that is refused otherwise, as in `Run.from_frame`.
+        exclusion: The documents to leave out of the rankings; None leaves out none.
 
     Example:
         >>> scorer = BlockScorer.create(["mrr"])
@@ -194,6 +216,7 @@ class BlockScorer:
     number_kind: NumberKind = "score"
     max_grade: float | None = None
     allow: str | Collection[str] = ()
+    exclusion: Exclusion | None = None
 
     @classmethod
     def create(
@@ -235,9 +258,9 @@ class BlockScorer:
 
         Returns:
             Columns by name, with a row for each judged query in the order of the judgments and then for each unjudged
-            one: `query`, the facts about it, the largest grade if a metric divides by it, and the values of the
-            metrics, NaN if they are undefined; values of ideal rankings, residuals and the range over the orders of
-            ties have names such as `ideal ndcg@10`.
+            one: `query`, the facts about it, its near misses, the largest grade if a metric divides by it, and the
+            values of the metrics, NaN if they are undefined; values of ideal rankings, residuals and the range over the
+            orders of ties have names such as `ideal ndcg@10`.
 
         Raises:
             ValueError: If a row cannot be read, or two contradict each other.
@@ -248,17 +271,27 @@ class BlockScorer:
         if qrels is None:
             judged_queries: list[QueryId] = []
             facts = {name: np.zeros(0, dtype=fact_type) for name, fact_type in FACT_TYPES.items()}
+            near_misses: list[str] = []
             values = {name: np.zeros(0) for name in self._value_names()}
         else:
+            n_excluded = np.zeros(len(qrels), dtype=np.int64)
+            if self.exclusion is not None:
+                # Not by `score_run`, which refuses ids of other queries than those of the block.
+                excluded_run = self.exclusion.remove(run, qrels, get_match_key("id"))
+                run = cast("Run", excluded_run.run)
+                n_excluded = n_excluded if excluded_run.n_excluded is None else excluded_run.n_excluded
             scores = score_run(qrels, run, self.metrics, self.rules, scale=self.max_grade)
-            judged_queries = list(scores.require_origin("written as rows").judged.qrels.queries)
-            facts = _collect_facts(scores)
+            judged = scores.require_origin("written as rows").judged
+            judged_queries = list(judged.qrels.queries)
+            facts = _collect_facts(scores, n_excluded)
+            near_misses = _write_near_misses(judged.near_misses, judged_queries)
             values = _collect_values(scores)
         unjudged = {*unjudged_queries, *run} - set(judged_queries)
         n_unjudged = len(unjudged)
         columns: dict[str, Any] = {"query": [*judged_queries, *sorted(unjudged, key=str)]}
         for name, fact in facts.items():
             columns[name] = np.concatenate([fact, np.zeros(n_unjudged, dtype=fact.dtype)])
+        columns[NEAR_MISSES_COLUMN] = [*near_misses, *[""] * n_unjudged]
         if self.max_grade is not None:
             columns[MAX_GRADE_COLUMN] = np.full(len(judged_queries) + n_unjudged, self.max_grade)
         for name, value in values.items():
@@ -297,7 +330,7 @@ def _count_rows(table: Any) -> int:
     return len(table["query"])
 
 
-def _collect_facts(scores: Scores) -> dict[str, Any]:
+def _collect_facts(scores: Scores, n_excluded: IntArray) -> dict[str, Any]:
     """Return the facts about each judged query, in the order of the judgments."""
     judged = scores.require_origin("written as rows").judged
     n_queries = judged.n_queries
@@ -307,6 +340,7 @@ def _collect_facts(scores: Scores) -> dict[str, Any]:
     is_scored[scored_positions] = counts_in_means(n_relevant[scored_positions] > 0, scores.rules)
     is_tied = np.zeros(n_queries, dtype=np.bool_)
     is_tied[judged.tied_queries()] = True
+    missing_owners = judged.qrels.document_query[find_missing(judged)]
     return {
         "is_judged": np.ones(n_queries, dtype=np.bool_),
         "is_scored": is_scored,
@@ -315,7 +349,44 @@ def _collect_facts(scores: Scores) -> dict[str, Any]:
         "n_relevant": n_relevant,
         "n_found": judged.sum_by_query(judged.ranks.query).astype(np.int64),
         "n_duplicates": judged.n_duplicates,
+        "n_excluded": n_excluded,
+        "n_missing": np.bincount(missing_owners, minlength=n_queries).astype(np.int64),
     }
+
+
+def _write_near_misses(near_misses: NearMisses | None, queries: Sequence[QueryId]) -> list[str]:
+    """Return the text of each query for the column of near misses."""
+    # Those of the block can be none although it has candidates.
+    candidates = NearCandidates() if near_misses is None else near_misses.candidates
+    near_by_query: dict[QueryId, list[list[str]]] = {}
+    for near_miss in candidates.near_misses:
+        entry = [near_miss.judged_id, near_miss.retrieved_id, near_miss.kind]
+        near_by_query.setdefault(near_miss.query, []).append(entry)
+    n_distinct = {kind: number for kind, number in candidates.n_distinct.items() if number}
+    texts = []
+    for query in queries:
+        parts: dict[str, Any] = {}
+        if n_distinct:
+            parts["distinct"] = n_distinct
+            n_distinct = {}
+        if query in near_by_query:
+            parts["near"] = near_by_query[query]
+        texts.append(json.dumps(parts) if parts else "")
+    return texts
+
+
+def _read_near_misses(texts: Iterable[str | None], queries: Sequence[QueryId], n_missing: int) -> NearMisses:
+    """Return the near misses of the queries in some rows, which `_write_near_misses` wrote."""
+    near_misses: list[NearMiss] = []
+    n_distinct: Counter[Any] = Counter()
+    for query, text in zip(queries, texts, strict=True):
+        if not text:
+            continue
+        parts = json.loads(text)
+        n_distinct.update(parts.get("distinct", {}))
+        for judged_id, retrieved_id, kind in parts.get("near", ()):
+            near_misses.append(NearMiss(len(near_misses), query, judged_id, retrieved_id, kind))
+    return NearMisses(n_missing=n_missing, candidates=NearCandidates(tuple(near_misses), n_distinct))
 
 
 def _collect_values(scores: Scores) -> dict[str, FloatArray]:
@@ -351,6 +422,7 @@ class BlockSummary:
         n_rows: The number of queries of the block, one a row.
         n_found: The number of retrieved documents that are judged.
         n_answered: The number of judged queries for which something was retrieved.
+        near_misses: The documents that may have been retrieved under nearly their ids, which only all blocks decide.
         judged_example: A judged query as text; empty if there is none.
         unjudged_example: A query of the run that is not judged, as text; empty if there is none.
     """
@@ -359,6 +431,7 @@ class BlockSummary:
     n_rows: int
     n_found: int
     n_answered: int
+    near_misses: NearMisses
     judged_example: str
     unjudged_example: str
 
@@ -369,7 +442,7 @@ class BlockSummary:
         Raises:
             ValueError: If a column is missing.
         """
-        for fact in FACT_TYPES:
+        for fact in (*FACT_TYPES, NEAR_MISSES_COLUMN):
             if fact not in names:
                 raise ValueError(
                     f"these rows are not a result of evaluate_dataset: they have no column {fact!r}, but {list(names)}"
@@ -395,6 +468,9 @@ class BlockSummary:
             n_rows=len(is_judged),
             n_found=int(columns["n_found"].sum()),
             n_answered=int((is_judged & (columns["n_retrieved"] > 0)).sum()),
+            near_misses=_read_near_misses(
+                columns[NEAR_MISSES_COLUMN], columns["query"], n_missing=int(columns["n_missing"].sum())
+            ),
             judged_example=_first_query(columns["query"], is_judged),
             unjudged_example=_first_query(columns["query"], np.logical_not(is_judged)),
         )
@@ -407,9 +483,11 @@ class BlockSummary:
             ValueError: If blocks cannot be merged, or the run and the judgments have no query in common.
 
         Warns:
-            RetrievalWarning: If no retrieved document is judged anywhere.
+            RetrievalWarning: If no retrieved document is judged anywhere, or relevant ones were retrieved under nearly
+                their ids.
         """
-        evaluation = merge([summary.part for summary in summaries])
+        near_misses = NearMisses.merge(summary.near_misses for summary in summaries)
+        evaluation = _with_near_misses(merge([summary.part for summary in summaries]), len(near_misses))
         counts = evaluation.counts
         is_answered = any(summary.n_answered for summary in summaries)
         if counts["unjudged_queries"] and counts["queries"] and not is_answered:
@@ -419,9 +497,26 @@ class BlockSummary:
                 f"the run and the qrels have no query in common: the run has, for example, {unjudged_example}, the "
                 f"qrels have {judged_example}; evaluate_dataset(qrels, run) takes the judgments first"
             )
+        reasons = []
         if not any(summary.n_found for summary in summaries):
-            warnings.warn(f"{NOTHING_JUDGED_FOUND}; {ID_MISMATCH_HINT}", RetrievalWarning, stacklevel=stacklevel + 1)
+            reasons.append(NOTHING_JUDGED_FOUND)
+        near_miss_report = make_near_miss_report(near_misses, None)
+        if near_miss_report is not None:
+            reasons.append(format_near_misses(near_miss_report))
+        elif reasons:
+            reasons.append(ID_MISMATCH_HINT)
+        if reasons:
+            warnings.warn("; ".join(reasons), RetrievalWarning, stacklevel=stacklevel + 1)
         return evaluation
+
+
+def _with_near_misses(evaluation: Evaluation, n_near_misses: int) -> Evaluation:
+    """Return an evaluation with the number of its near misses, which the sums of its parts do not give."""
+    if not n_near_misses:
+        return evaluation
+    record = evaluation._record  # noqa: SLF001  (as in `merge`)
+    counts = cast("Counts", {**record.counts, "near_misses": n_near_misses})
+    return Evaluation(replace(record, counts=counts))
 
 
 def _first_text(texts: Iterable[str]) -> str:
@@ -509,6 +604,7 @@ def _count_issues(columns: Mapping[str, Any]) -> Counts:
     counts["unjudged_queries"] = int(np.logical_not(is_judged).sum())
     counts["no_relevant"] = int((is_judged & np.logical_not(has_relevant)).sum())
     counts["duplicates"] = int(columns["n_duplicates"].sum())
+    counts["excluded"] = int(columns["n_excluded"].sum())
     counts["ties"] = int(columns["is_tied"].sum())
     counts["longest_ranking"] = int(columns["n_retrieved"][is_judged].max(initial=0))
     return cast("Counts", counts)

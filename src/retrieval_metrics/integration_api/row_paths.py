@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -11,8 +11,9 @@ from retrieval_metrics.traces.merged_searches import VIEW_FIELDS, CallsView
 from retrieval_metrics.traces.read_traces import read_trace_ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from retrieval_metrics._internal.plain_types import DocumentId
     from retrieval_metrics.inputs.host_documents import Items
     from retrieval_metrics.inputs.retrieved_run import MergedRanking
 
@@ -30,6 +31,7 @@ class RowPaths:
         retrieved: The path of the retrieved documents, or the name by which a host refers to the spans of a trace.
         calls: How the searches of a trace become one ranking.
         citations: The path of what the answer cites, for `calls="cited"`.
+        exclude: The path of the ids of documents to leave out of the ranking; None leaves out none.
 
     Example:
         >>> paths = RowPaths("expected", "outputs.documents").checked(["expected"], ["outputs"])
@@ -42,6 +44,7 @@ class RowPaths:
     retrieved: str
     calls: CallsView = "interleaved"
     citations: str | None = None
+    exclude: str | None = None
 
     def checked(
         self,
@@ -54,7 +57,7 @@ class RowPaths:
         """Return the paths unchanged if rows can have them.
 
         Args:
-            judgment_fields: The fields with which the path of the judgments may begin.
+            judgment_fields: The fields with which the paths of the judgments and of the ids to leave out may begin.
             retrieved_fields: The fields with which the paths of the retrieved documents and of the citations may begin.
             traces: The names for a trace with which the path of the retrieved documents may begin, too.
             traced: Whether the retrieved documents are in a trace, so that the calls of a row are known.
@@ -64,6 +67,8 @@ class RowPaths:
                 are missing.
         """
         _require_field(self.relevant, "relevant", judgment_fields)
+        if self.exclude is not None:
+            _require_field(self.exclude, "exclude", judgment_fields, "query_id")
         if traces or not traced:
             _require_field(self.retrieved, "retrieved", (*retrieved_fields, *traces))
         if self.calls not in get_args(CallsView):
@@ -90,6 +95,25 @@ class RowPaths:
             ValueError: If there is nothing at the path; the message lists what the row has there.
         """
         return _read_path(row, self.relevant)
+
+    def excluded_ids(self, row: object) -> Collection[DocumentId]:
+        """Return the ids of documents to leave out of the ranking of a row: one id, or several.
+
+        Raises:
+            ValueError: If there is nothing at the path.
+            TypeError: If the value at the path is no id and no list of ids.
+        """
+        if self.exclude is None:
+            return ()
+        excluded: Any = _read_path(row, self.exclude)
+        if isinstance(excluded, (str, int)):
+            return [excluded]
+        if isinstance(excluded, Mapping) or not isinstance(excluded, Collection):
+            raise TypeError(
+                f"{self.exclude} must be the id of a document to leave out, or a list of ids, got {excluded!r}; write "
+                "[] to leave out none"
+            )
+        return list(excluded)
 
     def items(self, row: object, path: str | None = None) -> Items:
         """Return the documents retrieved for a row that has no trace, best first.
@@ -127,9 +151,9 @@ class RowPaths:
         return read_trace_ranking(spans, self.calls, searches, cited, where)
 
 
-def _require_field(path: str, option: str, fields: Sequence[str]) -> None:
+def _require_field(path: str, option: str, fields: Sequence[str], example: str = "documents") -> None:
     if not isinstance(path, str) or path.partition(".")[0] not in fields:
-        raise ValueError(f"{option} must begin with {', '.join(fields)}, as in '{fields[0]}.documents', got {path!r}")
+        raise ValueError(f"{option} must begin with {', '.join(fields)}, as in '{fields[0]}.{example}', got {path!r}")
 
 
 def _read_path(row: Any, path: str) -> Any:

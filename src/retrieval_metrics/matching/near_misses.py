@@ -8,7 +8,7 @@ found. In a large run, the first results of some queries are searched first, and
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -94,16 +94,67 @@ class NearMiss:
 
 
 @dataclass(frozen=True, slots=True)
+class NearCandidates:
+    """Missing documents for which another spelling of their ids was retrieved.
+
+    Attributes:
+        near_misses: Those whose two ids are not both in use, query by query.
+        n_distinct: How many pairs of different documents differ so, by kind.
+    """
+
+    near_misses: tuple[NearMiss, ...] = ()
+    n_distinct: Mapping[NearIdKind, int] = field(default_factory=dict)
+
+    def select_near_misses(self, n_missing: int) -> list[NearMiss]:
+        """Return the candidates that are no different documents, judged by all of the run.
+
+        Args:
+            n_missing: How many relevant documents were not found in queries with results.
+        """
+        by_kind: dict[NearIdKind, list[NearMiss]] = {}
+        for candidate in self.near_misses:
+            by_kind.setdefault(candidate.kind, []).append(candidate)
+        accepted: list[NearMiss] = []
+        for kind, near_misses in by_kind.items():
+            n_distinct = self.n_distinct.get(kind, 0)
+            if kind not in UNAMBIGUOUS_KINDS and n_distinct > MAX_DISTINCT_SHARE * len(near_misses):
+                continue
+            if len(near_misses) < MIN_SHARE_BY_KIND.get(kind, 0) * n_missing:
+                continue
+            is_ambiguous = kind in {"numbered_part", "prefix"} and not _is_first_part(near_misses[0])
+            if is_ambiguous and len(near_misses) < MIN_NUMBERED_PARTS:
+                continue
+            accepted += near_misses
+        return sorted(accepted, key=lambda near_miss: near_miss.position)
+
+
+@dataclass(frozen=True, slots=True)
 class NearMisses:
     """The near misses of a run.
 
     Attributes:
         entries: The near misses, query by query.
         n_missing: How many relevant documents were not found in queries with results.
+        candidates: What was found before the whole run decided, which the parts of a larger run need.
     """
 
     entries: tuple[NearMiss, ...] = ()
     n_missing: int = 0
+    candidates: NearCandidates = field(default_factory=NearCandidates)
+
+    @classmethod
+    def merge(cls, parts: Iterable[NearMisses]) -> NearMisses:
+        """Return the near misses of a run of which these are parts, with different queries."""
+        candidates: list[NearMiss] = []
+        n_distinct: Counter[NearIdKind] = Counter()
+        n_missing = 0
+        for part in parts:
+            for near_miss in part.candidates.near_misses:
+                candidates.append(replace(near_miss, position=len(candidates)))
+            n_distinct.update(part.candidates.n_distinct)
+            n_missing += part.n_missing
+        merged = NearCandidates(tuple(candidates), n_distinct)
+        return cls(tuple(merged.select_near_misses(n_missing)), n_missing, merged)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -152,34 +203,35 @@ def _search(
 ) -> NearMisses:
     if judged.qrels.document_kind is None or (judged.qrels.document_kind is int and document_texts is None):
         return NO_NEAR_MISSES
-    is_missing = _find_missing(judged)
+    is_missing = find_missing(judged)
     positions = np.flatnonzero(is_missing)
     if not len(positions):
         return NO_NEAR_MISSES
-    entries: list[NearMiss] = []
+    candidates = NearCandidates()
     if judged.qrels.document_kind is str:
-        entries = _search_spellings(judged, run, match, positions)
+        candidates = _search_spellings(judged, run, match, positions)
+    entries = candidates.select_near_misses(len(positions))
     if document_texts is not None:
         explained = {near_miss.position for near_miss in entries}
         unexplained = [position for position in positions.tolist() if position not in explained]
         entries += find_equal_texts(judged, run, get_match_key(match), unexplained, document_texts)
         entries.sort(key=lambda near_miss: near_miss.position)
-    return NearMisses(tuple(entries), len(positions))
+    return NearMisses(tuple(entries), len(positions), candidates)
 
 
 def _search_spellings(
     judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matching, positions: IntArray
-) -> list[NearMiss]:
+) -> NearCandidates:
     """Return the missing documents for which another spelling of their ids was retrieved."""
     sampled = _sample_queries(judged, positions)
     if not isinstance(run, Run) and not _may_hold_near_misses(judged, run, sampled):
-        return []
+        return NearCandidates()
     sample = _Search(judged, run, match, sampled)
     if next(sample.find(MAX_SAMPLED_IDS // max(len(sample.queries), 1), is_sample=True), None) is None:
-        return []
+        return NearCandidates()
     search = _Search(judged, run, match, positions)
     candidates = list(search.find(None))
-    return _without_distinct_documents(candidates, search, len(positions))
+    return _separate_distinct_documents(candidates, search)
 
 
 def find_equal_texts(
@@ -257,7 +309,7 @@ def _sample_queries(judged: JudgedRun, positions: IntArray) -> IntArray:
     return sampled
 
 
-def _find_missing(judged: JudgedRun) -> BoolArray:
+def find_missing(judged: JudgedRun) -> BoolArray:
     """Return which judged documents matter, were not found, and belong to a query with results."""
     qrels = judged.qrels
     is_missing: BoolArray = qrels.document_grade != 0
@@ -366,30 +418,20 @@ def _iterate_batch(batch: Batch, wanted: set[QueryId], depth: int | None) -> Ite
             yield query, batch.documents.slice(start, size).to_list()
 
 
-def _without_distinct_documents(candidates: Sequence[NearMiss], search: _Search, n_missing: int) -> list[NearMiss]:
-    """Return the candidates whose two ids do not stand for different documents."""
+def _separate_distinct_documents(candidates: Sequence[NearMiss], search: _Search) -> NearCandidates:
+    """Return the candidates, without those whose two ids are both in use, and count these as different documents."""
     judged_ids = search.collect_judged_ids()
     wanted = {candidate.judged_id for candidate in candidates}
     retrieved_wanted, retrieved = search.collect_retrieved_ids(wanted)
     n_distinct = _count_distinct_pairs(retrieved) + _count_distinct_pairs(islice(judged_ids, MAX_COMPARED_IDS))
-    by_kind: dict[NearIdKind, list[NearMiss]] = {}
+    near_misses: list[NearMiss] = []
     for candidate in candidates:
         are_both_in_use = candidate.judged_id in retrieved_wanted or candidate.retrieved_id in judged_ids
         if are_both_in_use and candidate.kind not in UNAMBIGUOUS_KINDS:
             n_distinct[candidate.kind] += 1
         else:
-            by_kind.setdefault(candidate.kind, []).append(candidate)
-    accepted: list[NearMiss] = []
-    for kind, near_misses in by_kind.items():
-        if kind not in UNAMBIGUOUS_KINDS and n_distinct[kind] > MAX_DISTINCT_SHARE * len(near_misses):
-            continue
-        if len(near_misses) < MIN_SHARE_BY_KIND.get(kind, 0) * n_missing:
-            continue
-        is_ambiguous = kind in {"numbered_part", "prefix"} and not _is_first_part(near_misses[0])
-        if is_ambiguous and len(near_misses) < MIN_NUMBERED_PARTS:
-            continue
-        accepted += near_misses
-    return sorted(accepted, key=lambda near_miss: near_miss.position)
+            near_misses.append(candidate)
+    return NearCandidates(tuple(near_misses), n_distinct)
 
 
 def _is_first_part(near_miss: NearMiss) -> bool:

@@ -13,8 +13,10 @@ from mlflow.genai.scorers import Scorer, get_scorer, list_scorers
 from mlflow.utils import validation
 
 import retrieval_metrics as rm
+from conformance import call_with_warnings
 from mlflow_hosts import score
 from mlflow_retrieval_metrics import RetrievalScorer, retrieval_scorers
+from mlflow_retrieval_metrics.rows import Row
 
 
 def test_undefined_is_no_value_with_a_reason() -> None:
@@ -43,6 +45,25 @@ def test_undefined_is_no_value_with_a_reason() -> None:
 def test_what_is_wrong_is_said_before_anything_runs(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         retrieval_scorers(**settings)
+
+
+@pytest.mark.usefixtures("experiment")
+def test_ids_that_nearly_match_are_said_once_when_a_run_ends() -> None:
+    data: Any = [{"inputs": {"q": "found"}, "outputs": ["e"], "expectations": {"relevant_ids": ["e"]}}]
+    for number in range(3):
+        expectations = {"relevant_ids": [f"d{number}"]}
+        data.append({"inputs": {"q": f"q{number}"}, "outputs": ["x", f"D{number}"], "expectations": expectations})
+    scorers = retrieval_scorers(["mrr", "recall@5"], retrieved="outputs")
+    for _ in range(2):
+        result, warning_text = call_with_warnings(lambda: mlflow.genai.evaluate(data=data, scorers=scorers))
+        assert result.metrics["mrr-retrieved-outputs/mean"] == 0.25
+        assert warning_text.count("3 of 3 missing relevant documents were retrieved under a slightly different ID") == 1
+        assert "for query 'q" in warning_text
+
+
+def test_the_query_of_a_row_is_the_first_text_of_its_inputs() -> None:
+    inputs: list[Any] = ["why?", {"k": 3, "question": "why?", "other": "x"}, {"k": 3}, None]
+    assert [Row(inputs=value).query for value in inputs] == ["why?", "why?", "", ""]
 
 
 def test_the_largest_grade_of_all_rows_is_given() -> None:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic_evals import Case, Dataset, set_eval_attribute
 
 import retrieval_metrics as rm
+from conformance import call_with_warnings
 from pydantic_evals_hosts import evaluate_task, score
 from pydantic_evals_retrieval_metrics import RetrievalMetrics, RetrievalReport, to_evaluation
 
@@ -178,3 +179,16 @@ def test_what_is_wrong_is_said_before_anything_runs(settings: dict[str, Any], sa
 def test_results_have_the_version_of_the_package() -> None:
     (case,) = evaluate_task(lambda _: ["d7"]).cases
     assert case.scores["mrr"].evaluator_version == rm.__version__
+
+
+def test_ids_that_nearly_match_are_said_once_in_each_run() -> None:
+    cases = [Case(name=f"q{number}", inputs=number, expected_output=[f"d{number}"]) for number in range(5)]
+    dataset: Any = Dataset(name="near", cases=cases, evaluators=[RetrievalMetrics(["mrr", "recall@5"])])
+    for _ in range(2):
+        _, warning_text = call_with_warnings(
+            lambda: dataset.evaluate_sync(lambda number: [f"D{number}"], progress=False)
+        )
+        assert warning_text.startswith("in the first 3 cases, no retrieved document is judged")
+        assert warning_text.count("differ in case") == 1
+    _, warning_text = call_with_warnings(lambda: dataset.evaluate_sync(lambda number: [f"d{number}"], progress=False))
+    assert warning_text == ""

@@ -49,6 +49,36 @@ def assert_same(results: Any, expected: rm.Evaluation, **rules: Any) -> None:
     assert dict(evaluation.residuals) == dict(expected.residuals)
 
 
+@pytest.mark.filterwarnings("default::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("max_in_memory", [0, 1_000_000], ids=["many judgments", "few judgments"])
+@pytest.mark.parametrize("exclude", ["query_id", {"q1": ["q1"], "q2": ["x"]}], ids=["query_id", "mapping"])
+def test_documents_are_left_out_and_counted(monkeypatch: pytest.MonkeyPatch, exclude: Any, max_in_memory: int) -> None:
+    monkeypatch.setattr(judgment_rows, "MAX_JUDGMENTS_IN_MEMORY", max_in_memory)
+    qrels = {"q1": {"d1": 1.0}, "q2": {"d2": 2.0, "d3": 1.0}, "q3": {"d4": 1.0, "d6": 1.0}}
+    run = {"q1": ["q1", "d1"], "q2": ["d3", "q2", "x", "d2"], "q3": ["y", "d6", "q3", "d4"]}
+    judgments = dataset(qrels_rows(qrels), "grade")
+    expected = rm.evaluate(qrels, run, ["mrr", "ndcg@3", "precision@1"], exclude=exclude)
+    results = evaluate_dataset(judgments, dataset(*run_rows(run)), list(expected.means), partitions=2, exclude=exclude)
+    assert_same(results.materialize(), expected)
+    assert expected.counts["excluded"] in (3, 2)
+
+
+def test_what_cannot_be_left_out_is_refused_before_anything_is_shuffled() -> None:
+    run = dataset([("q1", "d1", 1.0)], "score")
+    refused: Any = [
+        ({1: ["d1"]}, "query_id", "query ids in the qrels are int and document ids are str"),
+        ({"q1": ["d1"]}, {"q1": [1]}, "the ids to leave out are int"),
+        ({"q1": ["d1"]}, {"q2": ["d1"]}, "exclude has none of the judged queries"),
+        ({"q1": ["d1"]}, "own", "exclude must be 'query_id' or a mapping"),
+    ]
+    for qrels, exclude, message in refused:
+        typed_run = dataset([(1, "d1", 1.0)], "score") if 1 in qrels else run
+        with pytest.raises((TypeError, ValueError), match=message):
+            evaluate_dataset(qrels, typed_run, "mrr", exclude=exclude)
+    with pytest.warns(rm.RetrievalWarning, match="1 relevant document is excluded by exclude=, such as 'd1'"):
+        evaluate_dataset({"q1": ["d1"]}, run, "mrr", exclude={"q1": ["d1"]})
+
+
 @pytest.mark.parametrize("max_in_memory", [0, 1_000_000], ids=["many judgments", "few judgments"])
 @pytest.mark.parametrize(("blocks", "partitions", "seed"), [(1, 1, None), (3, 2, 1), (7, 5, 2), (40, 3, 3)])
 def test_blocks_and_their_order_do_not_show(

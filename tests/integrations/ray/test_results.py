@@ -88,7 +88,7 @@ def test_no_row_is_no_evaluation(results: Any) -> None:
 
 def test_ids_that_never_meet_are_warned_of() -> None:
     chunks = dataset([("q1", "a-chunk-1", 1.0)], "score")
-    with pytest.warns(rm.RetrievalWarning, match="no retrieved document is judged .* chunk IDs") as caught:
+    with pytest.warns(rm.RetrievalWarning, match="no retrieved document .* in a chunk suffix") as caught:
         assert to_evaluation(evaluate_dataset({"q1": ["a"]}, chunks, "mrr", partitions=1)).means["mrr"] == 0
     assert caught[0].filename == __file__
 

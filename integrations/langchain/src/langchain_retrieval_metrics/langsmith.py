@@ -15,7 +15,7 @@ from retrieval_metrics.integration_api.async_support import forward_arguments, r
 from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -38,23 +38,32 @@ Outputs: TypeAlias = dict[str, Any]
 LEVEL = 0.95
 
 # The defaults of all options that the key of a metric holds.
-DEFAULT_OPTIONS = {"match": "id", "documents_key": "documents", "relevant_key": "relevant", "max_grade": None}
+DEFAULT_OPTIONS = {
+    "match": "id",
+    "documents_key": "documents",
+    "relevant_key": "relevant",
+    "exclude_key": None,
+    "max_grade": None,
+}
 
 
 class ExampleRun(NamedTuple):
     """One run of an example, as an evaluator receives it."""
 
+    inputs: Mapping[str, Any]
     outputs: Mapping[str, Any]
     reference_outputs: Mapping[str, Any]
     failure: str | None = None
 
     @classmethod
-    def from_run(cls, outputs: Outputs | None, reference_outputs: Outputs | None, run: Run | None) -> ExampleRun:
+    def from_run(
+        cls, inputs: Outputs | None, outputs: Outputs | None, reference_outputs: Outputs | None, run: Run | None
+    ) -> ExampleRun:
         """Return a row; the run is None where an evaluator is called without one."""
         failure = None
         if run is not None and run.error:
             failure = f"the target failed: {run.error}"
-        return cls(outputs or {}, reference_outputs or {}, failure)
+        return cls(inputs or {}, outputs or {}, reference_outputs or {}, failure)
 
     def read_judgments(self, paths: RowPaths) -> Qrels:
         """Return the judgments."""
@@ -67,7 +76,10 @@ class ExampleRun(NamedTuple):
     def score(self, scorer: RowScorer, paths: RowPaths) -> dict[Metric, QueryScore]:
         """Return the score of each metric."""
         qrels = self.read_judgments(paths)
-        return scorer.row(qrels, lambda: self.read_items(paths), failure=self.failure, name="the output")
+        excluded_ids = paths.excluded_ids(self._asdict())
+        return scorer.row(
+            qrels, lambda: self.read_items(paths), failure=self.failure, name="the output", exclude=excluded_ids
+        )
 
 
 def warn_about(error: Exception) -> None:
@@ -93,17 +105,20 @@ class RowSettings:
         match: MatchBy = "id",
         documents_key: str = "documents",
         relevant_key: str = "relevant",
+        exclude_key: str | None = None,
         documents: LoadedDocuments | None = None,
         max_grade: float | None = None,
         prefix: str | None = None,
     ) -> None:
         self.options: ScorerOptions = {"match": match, "documents": documents, "max_grade": max_grade}
         self.metrics = Scorer(metrics, **self.options).metrics
-        self.paths = RowPaths(f"reference_outputs.{relevant_key}", f"outputs.{documents_key}")
+        exclude = None if exclude_key is None else f"inputs.{exclude_key}"
+        self.paths = RowPaths(f"reference_outputs.{relevant_key}", f"outputs.{documents_key}", exclude=exclude)
         named_options = {
             "match": match,
             "documents_key": documents_key,
             "relevant_key": relevant_key,
+            "exclude_key": exclude_key,
             "max_grade": max_grade,
         }
         self.key_by_metric: dict[Metric, str] = {}
@@ -147,6 +162,8 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
             It is `"context"` for chains that return `{"answer": ..., "context": ...}`; dots lead into nested outputs.
         relevant_key: The key of the judgments in the example's reference output: ids, grades, or groups; quotes, texts
             and spans as `EvaluationSet.to_langsmith` writes them.
+        exclude_key: The key of the ids of documents to leave out before scoring, in the example's input, such as
+            `"query_id"` where queries are documents of the corpus.
         documents: The documents that chunks were cut from, as in `evaluate_retriever`, if spans are judged.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by; one example does not show it.
         prefix: What stands before the name of each metric. LangSmith pools feedback with equal keys, so by default a
@@ -176,7 +193,7 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
         run: Any = None,
         inputs: Outputs | None = None,
     ) -> Outputs:
-        row = ExampleRun.from_run(outputs, reference_outputs, run)
+        row = ExampleRun.from_run(inputs, outputs, reference_outputs, run)
         try:
             scores = row.score(scorer, settings.paths)
         except (TypeError, ValueError) as error:
@@ -256,10 +273,12 @@ class ExperimentRows:
         self._qrels: dict[Any, Any] = {}
         self._rankings: dict[Any, Any] = {}
         self._errors: dict[Any, Exception] = {}
+        self._excluded_ids: dict[Any, Collection[DocumentId]] = {}
         for index, (run, example) in enumerate(zip(runs, examples, strict=True)):
-            row = ExampleRun.from_run(run.outputs, example.outputs, run)
+            row = ExampleRun.from_run(example.inputs, run.outputs, example.outputs, run)
             try:
                 qrels = row.read_judgments(paths)
+                self._excluded_ids[index] = paths.excluded_ids(row._asdict())
             except (TypeError, ValueError) as error:
                 self.unjudged.append(str(error))
                 continue
@@ -283,7 +302,9 @@ class ExperimentRows:
         self._require_scorable()
         run = RetrievedRun(self._rankings, self._errors)
         try:
-            evaluation, refused = scorer.evaluation(self._qrels, run, clusters=self._clusters())
+            evaluation, refused = scorer.evaluation(
+                self._qrels, run, clusters=self._clusters(), exclude=self._exclusion()
+            )
         except (TypeError, ValueError) as error:
             refusal = row_error(error, None, "the experiment")
             warn_about(refusal)
@@ -293,6 +314,10 @@ class ExperimentRows:
             warn_about(refusal)
             self.unreadable.append(str(refusal))
         return evaluation
+
+    def _exclusion(self) -> Any:
+        """Return the ids to leave out of each row, as `evaluate` takes them; None if nothing is to be left out."""
+        return self._excluded_ids if any(self._excluded_ids.values()) else None
 
     def _require_scorable(self) -> None:
         if not self._qrels and self.unreadable:
@@ -467,7 +492,7 @@ def _make_comparative_evaluator(metric: Metric, settings: RowSettings) -> Compar
         scores: dict[UUID, float | None] = {}
         comments: dict[UUID, str] = {}
         for run in runs:
-            row = ExampleRun.from_run(run.outputs, example.outputs, run)
+            row = ExampleRun.from_run(example.inputs, run.outputs, example.outputs, run)
             try:
                 score = row.score(scorer, settings.paths)[metric]
             except (TypeError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mlflow.entities import SpanType, Trace
@@ -35,6 +36,15 @@ class Row(NamedTuple):
     def spans(self) -> list[Span]:
         """The spans of the trace; none without a trace."""
         return [] if self.trace is None else self.trace.data.spans
+
+    @property
+    def query(self) -> str:
+        """The first text in the inputs, for messages; empty if there is none."""
+        values = self.inputs.values() if isinstance(self.inputs, Mapping) else [self.inputs]
+        for value in values:
+            if isinstance(value, str):
+                return value
+        return ""
 
     def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId] | MergedRanking:
         """Return what was retrieved, best first; from a trace, with the searches that returned it."""

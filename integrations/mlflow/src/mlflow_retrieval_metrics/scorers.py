@@ -16,7 +16,7 @@ from pydantic import PrivateAttr
 
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
-from retrieval_metrics.integration_api import RowPaths, RowScorer, scored_name
+from retrieval_metrics.integration_api import KeptRows, RowPaths, RowScorer, scored_name, warn
 from retrieval_metrics.integration_api.pytest_support import require_useful_bound
 from retrieval_metrics.types import CallsView  # noqa: TC001  (pydantic reads it)
 
@@ -46,6 +46,7 @@ def retrieval_scorers(
     retrieved: str = "trace",
     calls: CallsView = "interleaved",
     citations: str | None = None,
+    exclude: str | None = None,
     match: str | Key | Matching = "id",
     rules: str | Rules = "standard",
     max_grade: float | None = None,
@@ -58,7 +59,8 @@ def retrieval_scorers(
     relevant has a rationale but no value, and is left out of the mean. A row that cannot be judged is an error of the
     scorer. The run gets `ndcg_at_10/mean`, its 95% CI `ndcg_at_10/low_95` and `ndcg_at_10/high_95`, and
     `ndcg_at_10/n`, the number of rows with a value. If the application failed on every row before it retrieved, there
-    are no such numbers, and MLflow logs an error that says so. Data are sent only to your tracking store.
+    are no such numbers, and MLflow logs an error that says so. Data are sent only to your tracking store. When a run
+    ends, a warning says if its ids do not match the judgments, or nearly match.
 
     Args:
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
@@ -74,6 +76,8 @@ def retrieval_scorers(
             need; the `"first"` or the `"last"` call; of what was found, the `"context"`, what the model that answered
             has read, by the spans of models in the trace; or what of that is `"cited"`.
         citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"outputs.citations"`.
+        exclude: The path of the ids of documents to leave out before scoring, such as `"inputs.query_id"` where queries
+            are documents of the corpus; they take no rank.
         match: What an id of the judgments is compared with: `"id"`, `"metadata:doc_uri"`, `"source"`, or anything else
             that the core's `evaluate` takes.
         rules: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.
@@ -90,6 +94,9 @@ def retrieval_scorers(
         ValueError: If a metric, a path, a rule set or `match` is unknown, a metric needs `max_grade`, or every value or
             none would pass.
 
+    Warns:
+        RetrievalWarning: (a run) As in the core's `evaluate`, of what concerns every number.
+
     Example:
         >>> (scorer,) = retrieval_scorers("ndcg@10", retrieved="outputs", prefix="")
         >>> feedback = scorer(outputs=["d3", "d7"], expectations={"relevant_ids": ["d7"]})
@@ -98,7 +105,8 @@ def retrieval_scorers(
     """
     scorer = RowScorer(metrics, rules=rules, match=match, max_grade=max_grade)
     is_traced = str(retrieved).partition(".")[0] == TRACE
-    paths = RowPaths(relevant, retrieved, calls, citations).checked(FIELDS, FIELDS, traces=[TRACE], traced=is_traced)
+    paths = RowPaths(relevant, retrieved, calls, citations, exclude)
+    paths.checked(FIELDS, FIELDS, traces=[TRACE], traced=is_traced)
     options: dict[str, Any] = asdict(paths) | {"match": match, "rules": rules, "max_grade": max_grade}
     named_options = options | {"rules": scorer.rules.name}
     limits = _read_limits(pass_if, scorer.metrics)
@@ -106,9 +114,12 @@ def retrieval_scorers(
     for metric in scorer.metrics:
         name = scored_name(metric.plain_name, named_options, DEFAULT_OPTIONS, prefix=prefix)
         limit = limits.get(metric)
-        scorers.append(
-            RetrievalScorer(name=name, description=metric.in_words, metric=str(metric), limit=limit, **options)
+        scorer_of_metric = RetrievalScorer(
+            name=name, description=metric.in_words, metric=str(metric), limit=limit, **options
         )
+        if scorers:
+            scorer_of_metric.keep_no_rows()  # MLflow gives all scorers the same rows, and the first one checks them
+        scorers.append(scorer_of_metric)
     return scorers
 
 
@@ -147,6 +158,7 @@ class RetrievalScorer(Scorer):
         retrieved: The path of the retrieved documents in a row.
         calls: Which calls of the retriever count, or what became of them.
         citations: The path of what the answer cites in a row.
+        exclude: The path of the ids of documents to leave out.
         match: What an id of the judgments is compared with.
         rules: The rule set.
         max_grade: The largest grade of all judgments.
@@ -158,6 +170,7 @@ class RetrievalScorer(Scorer):
     retrieved: str = TRACE
     calls: CallsView = "interleaved"
     citations: str | None = None
+    exclude: str | None = None
     match: Any = "id"
     rules: Any = "standard"
     max_grade: float | None = None
@@ -167,8 +180,15 @@ class RetrievalScorer(Scorer):
     def model_post_init(self, context: object, /) -> None:
         """Set the aggregations that MLflow logs over all rows: the mean, its interval and `n`."""
         super().model_post_init(context)
-        self._rows = _RowValues(Metric.parse(self.metric))
+        self._rows = _RowValues(Metric.parse(self.metric), self._make_scorer())
         self.aggregations = [self._rows.mean, self._rows.low_95, self._rows.high_95, self._rows.n]
+
+    def keep_no_rows(self) -> None:
+        """Let another scorer of the same rows check whether their ids match."""
+        self._rows.kept_rows = None
+
+    def _make_scorer(self) -> RowScorer:
+        return RowScorer(self.metric, rules=self.rules, match=self.match, max_grade=self.max_grade)
 
     def __call__(  # type: ignore[override]  # MLflow hands over what the signature names, and session= is not needed
         self, *, inputs: object = None, outputs: object = None, expectations: object = None, trace: Trace | None = None
@@ -185,10 +205,18 @@ class RetrievalScorer(Scorer):
             LookupError: If MLflow lost the trace of an answered row.
         """
         row = Row(inputs, outputs, expectations, trace)
-        scorer = RowScorer(self.metric, rules=self.rules, match=self.match, max_grade=self.max_grade)
-        paths = RowPaths(self.relevant, self.retrieved, self.calls, self.citations)
-        relevant = paths.judgments(row._asdict())
-        (score,) = scorer.row(relevant, lambda: row.retrieved(paths), failure=row.failure()).values()
+        scorer = self._make_scorer()
+        paths = RowPaths(self.relevant, self.retrieved, self.calls, self.citations, self.exclude)
+        fields = row._asdict()
+        scores = scorer.row(
+            paths.judgments(fields),
+            lambda: row.retrieved(paths),
+            failure=row.failure(),
+            exclude=paths.excluded_ids(fields),
+            rows=self._rows.kept_rows,
+            query=row.query,
+        )
+        (score,) = scores.values()
         self._rows.note(score)
         metadata = {"metric": self.metric, "rules": scorer.rules.name}
         error = None
@@ -272,8 +300,10 @@ class _RowValues:
     # MLflow passes only the values to an aggregation. If at least as many rows have failed since the last row that did
     # not fail as there are values, then each value is the 0 of a failed row.
 
-    def __init__(self, metric: Metric) -> None:
+    def __init__(self, metric: Metric, scorer: RowScorer) -> None:
         self._metric = metric
+        self._scorer = scorer
+        self.kept_rows: KeptRows | None = KeptRows()
         self._failures: list[str] = []  # a list, because rows are scored in threads, and its methods are atomic
 
     def note(self, score: QueryScore) -> None:
@@ -286,12 +316,22 @@ class _RowValues:
             self._failures.clear()
 
     def mean(self, values: list[float]) -> float:
+        self._warn_about_rows()
         if self._all_failed(values):
             raise ValueError(
                 f"{self._failures[-1]}, on each of the {len(values)} rows before anything was retrieved. This does "
                 "not measure the retriever; fix the application and evaluate it again"
             )
         return self._evaluation(values).means[self._metric]
+
+    def _warn_about_rows(self) -> None:
+        """Warn of what is wrong with the rows as a whole, and forget them: the mean is the end of a run."""
+        if self.kept_rows is None:
+            return
+        sentences = self.kept_rows.find_warnings(self._scorer)
+        self.kept_rows.clear()
+        for sentence in sentences:
+            warn(sentence, host="mlflow")
 
     def low_95(self, values: list[float]) -> float:
         return self._evaluation(values).intervals(LEVEL)[self._metric].low

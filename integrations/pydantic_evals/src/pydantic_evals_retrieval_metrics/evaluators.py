@@ -16,7 +16,7 @@ from pydantic_evals_retrieval_metrics.reports import (
 )
 from pydantic_evals_retrieval_metrics.spans import RELEVANT_PATH, SPANS_PREFIX, make_row_paths, read_span_ranking
 from retrieval_metrics import DEFAULT_METRICS, __version__
-from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, scored_name
+from retrieval_metrics.integration_api import KeptRows, RowPaths, RowScorer, Scorer, scored_name, warn
 from retrieval_metrics.integration_api.text import numbers as number_texts
 from retrieval_metrics.types import CallsView
 
@@ -42,7 +42,7 @@ class RetrievalMetrics(Evaluator):
 
     A case for which nothing is relevant has the label `undefined` instead of a score, because averages would count any
     number. An output that cannot be judged is an error, which the report shows as a failed evaluator. Failed tasks
-    never reach an evaluator; `RetrievalReport` counts them.
+    never reach an evaluator; `RetrievalReport` counts them, and checks the data of all cases.
 
     Attributes:
         metrics: Names such as `["ndcg@10", "mrr"]`.
@@ -57,6 +57,8 @@ class RetrievalMetrics(Evaluator):
             need; the `"first"` or the `"last"`; of what was found, the `"context"`, what the model that answered has
             read, by the spans of models; or what of that is `"cited"`.
         citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"output.citations"`.
+        exclude: The path of the ids of documents to leave out before scoring, in the inputs, metadata or expected
+            output of a case, such as `"metadata.query_id"` where queries are documents of the corpus.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`.
         rules: The name of the rule set.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
@@ -66,6 +68,9 @@ class RetrievalMetrics(Evaluator):
 
     Raises:
         ValueError: If a metric, a path, `match` or the rule set is unknown, or a metric needs `max_grade`.
+
+    Warns:
+        RetrievalWarning: (for a case) Once in a run, if the ids of the cases so far nearly match their judgments.
 
     Example:
         >>> from pydantic_evals import Case, Dataset
@@ -81,6 +86,7 @@ class RetrievalMetrics(Evaluator):
     retrieved: str = "output"
     calls: CallsView = "interleaved"
     citations: str | None = None
+    exclude: str | None = None
     match: str = "id"
     rules: str = "standard"
     max_grade: float | None = None
@@ -89,13 +95,16 @@ class RetrievalMetrics(Evaluator):
     def __post_init__(self) -> None:
         self._scorer()
         self._paths()
+        # No fields, so that they are no settings: the cases of the current run.
+        self._rows = KeptRows()
+        self._case_names: set[str | None] = set()
 
     def get_evaluator_version(self) -> str:
         """Return the version that results are recorded with: that of this package."""
         return __version__
 
     def _paths(self) -> RowPaths:
-        return make_row_paths(self.relevant, self.retrieved, self.calls, self.citations)
+        return make_row_paths(self.relevant, self.retrieved, self.calls, self.citations, self.exclude)
 
     def _scorer(self) -> RowScorer:
         return RowScorer(self.metrics, rules=self.rules, match=self.match, max_grade=self.max_grade)
@@ -115,12 +124,34 @@ class RetrievalMetrics(Evaluator):
             return paths.items(ctx)
 
         case_name = "the case" if ctx.name is None else f"case {ctx.name!r}"
-        scores = self._scorer().row(read_judgments(ctx, paths), read_ranking, name=case_name)
+        judgments = read_judgments(ctx, paths)
+        scorer = self._scorer()
+        self._begin_run_if_repeated(ctx.name)
+        excluded_ids = paths.excluded_ids(ctx)
+        scores = scorer.row(
+            judgments, read_ranking, name=case_name, exclude=excluded_ids, rows=self._rows, query=ctx.name or ""
+        )
+        if any(score.n_relevant > len(score.relevant_ranks) for score in scores.values()):
+            self._warn_about_near_ids(scorer)
         reasons: dict[str, EvaluationReason] = {}
         for metric, score in scores.items():
             value = UNDEFINED if score.value_or_none is None else score.value_or_none
             reasons[_result_name(self, str(metric))] = EvaluationReason(value, score.reason)
         return reasons
+
+    def _begin_run_if_repeated(self, case_name: str | None) -> None:
+        """Forget the cases before if this one has been among them: it is the first of another run."""
+        if case_name in self._case_names:
+            self._case_names.clear()
+            self._rows.clear()
+        self._case_names.add(case_name)
+
+    def _warn_about_near_ids(self, scorer: RowScorer) -> None:
+        """Warn if ids nearly match in the cases so far: no one tells an evaluator which case is the last."""
+        message = self._rows.find_early_warning(scorer)
+        if message:
+            cases = number_texts.format_count(len(self._rows), "case")
+            warn(f"in the first {cases}, {message}", host=("pydantic_evals", "anyio"))
 
 
 @dataclass(repr=False)
@@ -134,6 +165,7 @@ class RetrievalReport(ReportEvaluator):
         metrics: Names such as `["ndcg@10", "mrr"]`.
         relevant: The path of the judgments, as in `RetrievalMetrics`.
         retrieved: Where the retrieved documents are, as there; a report has no spans, so these need `keep_spans`.
+        exclude: The path of the ids of documents to leave out, as there.
         match: What an id of the judgments is compared with.
         rules: The name of the rule set.
         max_grade: The largest grade of all judgments; None takes the largest one of the report.
@@ -149,6 +181,7 @@ class RetrievalReport(ReportEvaluator):
     metrics: str | list[str] | tuple[str, ...] = field(default_factory=lambda: list(DEFAULT_METRICS))
     relevant: str = RELEVANT_PATH
     retrieved: str = "output"
+    exclude: str | None = None
     match: str = "id"
     rules: str = "standard"
     max_grade: float | None = None
@@ -156,7 +189,7 @@ class RetrievalReport(ReportEvaluator):
 
     def __post_init__(self) -> None:
         Scorer(self.metrics, rules=self.rules, match=self.match, max_grade=self.max_grade)
-        report_paths(self.relevant, self.retrieved)
+        report_paths(self.relevant, self.retrieved, self.exclude)
 
     def evaluate(self, ctx: ReportEvaluatorContext) -> TableResult:
         """Return the table."""
@@ -165,6 +198,7 @@ class RetrievalReport(ReportEvaluator):
             self.metrics,
             relevant=self.relevant,
             retrieved=self.retrieved,
+            exclude=self.exclude,
             match=self.match,
             rules=self.rules,
             max_grade=self.max_grade,

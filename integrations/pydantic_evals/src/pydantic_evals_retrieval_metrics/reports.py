@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pydantic_evals.reporting import EvaluationReport
 
     from retrieval_metrics import Evaluation, Matching, Metric, Rules
-    from retrieval_metrics.types import ClustersBy, Judgments, Key, QueryId
+    from retrieval_metrics.types import ClustersBy, DocumentId, Judgments, Key, QueryId
 
 # A case of a report, answered or failed.
 ReportedCase: TypeAlias = "ReportCase[Any, Any, Any] | ReportCaseFailure[Any, Any, Any]"
@@ -37,6 +37,7 @@ def to_evaluation(
     *,
     relevant: str = RELEVANT_PATH,
     retrieved: str = "output",
+    exclude: str | None = None,
     match: str | Key | Matching = "id",
     rules: str | Rules = "standard",
     max_grade: float | None = None,
@@ -55,6 +56,7 @@ def to_evaluation(
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         relevant: The path of the judgments in the inputs, metadata or expected output of a case.
         retrieved: The path of the retrieved documents in the output or attributes of a case, or in one of the former.
+        exclude: The path of the ids of documents to leave out before scoring, as in `RetrievalMetrics`.
         match: What an id of the judgments is compared with, as in the core's `evaluate`.
         rules: The rule set.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by; None takes the largest one here.
@@ -66,11 +68,12 @@ def to_evaluation(
     Warns:
         RetrievalWarning: If cases are left out; and as in the core's `evaluate`.
     """
-    paths = report_paths(relevant, retrieved)
+    paths = report_paths(relevant, retrieved, exclude)
     scorer = Scorer(metrics, rules=rules, match=match, max_grade=max_grade)
     cases = _cases_by_name([*report.cases, *report.failures])
     qrels: dict[Any, Any] = {}
     run: dict[Any, Any] = {}
+    excluded_ids: dict[Any, Collection[DocumentId]] = {}
     errors: dict[Any, Exception] = {}
     reasons_left_out: list[str] = []
     for name, case in cases.items():
@@ -84,9 +87,16 @@ def to_evaluation(
             reasons_left_out.append(_format_case_error(error, name))
             continue
         try:
-            qrels[name] = read_judgments(case, paths)
+            judgments = read_judgments(case, paths)
         except ValueError as error:  # evaluate counts what is in the run only
             reasons_left_out.append(str(error))
+            continue
+        try:
+            excluded_ids[name] = paths.excluded_ids(case)
+        except (TypeError, ValueError) as error:
+            reasons_left_out.append(_format_case_error(error, name))
+            continue
+        qrels[name] = judgments
     if reasons_left_out and not qrels:
         raise ValueError(f"no case can be judged: {reasons_left_out[0]}")
     unreadable = _find_unreadable(qrels)
@@ -98,7 +108,12 @@ def to_evaluation(
         raise ValueError(f"no case can be judged: {reasons_left_out[0]}")
     clusters: ClustersBy = _repeated_cases(cases, qrels) or "source"
     try:
-        evaluation, refusals = scorer.evaluation(qrels, RetrievedRun(run, errors), clusters=clusters)
+        evaluation, refusals = scorer.evaluation(
+            qrels,
+            RetrievedRun(run, errors),
+            clusters=clusters,
+            exclude=None if exclude is None else excluded_ids,
+        )
     except (TypeError, ValueError) as error:
         raise row_error(error, None, "the report") from error
     for query, refusal in refusals.items():
@@ -168,14 +183,14 @@ def _cases_by_name(cases: Sequence[ReportedCase]) -> dict[str, ReportedCase]:
     return cases_by_name
 
 
-def report_paths(relevant: str, retrieved: str) -> RowPaths:
+def report_paths(relevant: str, retrieved: str, exclude: str | None = None) -> RowPaths:
     """Return the paths of judgments and retrieved documents; raise if a report does not hold them there."""
     if isinstance(retrieved, str) and retrieved.startswith(SPANS_PREFIX):
         raise ValueError(
             f"a report has no spans; evaluate with lifecycle=keep_spans({retrieved!r}) and pass "
             f"retrieved='attributes.{KEPT_ATTRIBUTE}' here"
         )
-    return RowPaths(relevant, retrieved).checked(JUDGMENT_FIELDS, RETRIEVED_FIELDS)
+    return RowPaths(relevant, retrieved, exclude=exclude).checked(JUDGMENT_FIELDS, RETRIEVED_FIELDS)
 
 
 def read_judgments(case: ReportedCase | EvaluatorContext, paths: RowPaths) -> Judgments:

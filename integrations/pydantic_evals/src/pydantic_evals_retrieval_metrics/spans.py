@@ -86,7 +86,9 @@ def _item_as_json(item: Retrieved | DocumentId) -> Any:
     return {"id": item.id, "text": item.text, "metadata": dict(item.metadata or {})}
 
 
-def make_row_paths(relevant: str, retrieved: str, calls: CallsView, citations: str | None) -> RowPaths:
+def make_row_paths(
+    relevant: str, retrieved: str, calls: CallsView, citations: str | None, exclude: str | None = None
+) -> RowPaths:
     """Return the paths of judgments and retrieved documents, of which the second may lead into spans."""
     is_traced = isinstance(retrieved, str) and retrieved.startswith(SPANS_PREFIX)
     if is_traced and not all(retrieved.removeprefix(SPANS_PREFIX).rpartition(":")):
@@ -94,7 +96,8 @@ def make_row_paths(relevant: str, retrieved: str, calls: CallsView, citations: s
             f"a path into spans must be 'spans:<name of the spans>:<attribute>', as 'spans:retrieve:document_ids', got "
             f"{retrieved!r}"
         )
-    return RowPaths(relevant, retrieved, calls, citations).checked(JUDGMENT_FIELDS, RETRIEVED_FIELDS, traced=is_traced)
+    paths = RowPaths(relevant, retrieved, calls, citations, exclude)
+    return paths.checked(JUDGMENT_FIELDS, RETRIEVED_FIELDS, traced=is_traced)
 
 
 def read_span_ranking(ctx: EvaluatorContext, paths: RowPaths) -> MergedRanking:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ragas_retrieval_metrics.metric_names import By, OnUnjudged
     from ragas_retrieval_metrics.ragas_imports import DataTable, EvaluationDataset
     from ragas_retrieval_metrics.references import JudgmentSource
-    from retrieval_metrics.types import ClustersBy
+    from retrieval_metrics.types import ClustersBy, Exclude
 
 
 def evaluate_dataset(
@@ -33,6 +33,7 @@ def evaluate_dataset(
     qrels: JudgmentSource | None = None,
     on_unjudged: OnUnjudged | None = None,
     clusters: ClustersBy = "source",
+    exclude: Exclude | None = None,
 ) -> rm.Evaluation:
     """Score a dataset in one pass, hundreds of times as fast as `ragas.evaluate`, with the same numbers.
 
@@ -50,6 +51,8 @@ def evaluate_dataset(
         on_unjudged: For names: what a row without a relevant context scores.
         clusters: The clusters of the queries, for the intervals, as in `rm.evaluate`, by the ids of the queries in the
             result.
+        exclude: Documents to leave out of the rankings before they are scored, as in `rm.evaluate`: `{query: ids}`, or
+            `"query_id"` if the dataset or `qrels` have the ids of the queries.
 
     Returns:
         An evaluation of the core, with intervals and `explain`, `worst`, `by`, `report` and so on. The ids of queries
@@ -58,7 +61,8 @@ def evaluate_dataset(
     Raises:
         TypeError: If the dataset has another shape.
         ValueError: If a metric is unknown, metrics differ in what they compare, the dataset has no rows, the judgments
-            of a row cannot be read, which it names, or every row failed; the message has the first error.
+            of a row cannot be read, which it names, `exclude` needs ids of queries and there are none, or every row
+            failed; the message has the first error.
 
     Warns:
         RetrievalWarning: As in `rm.evaluate`, for queries for which nothing was retrieved, and for failed rows.
@@ -82,6 +86,8 @@ def evaluate_dataset(
     references = options.references
     if references is None and is_source_of_judgments(dataset):
         references = References.read(dataset, options.by)
+    if isinstance(exclude, str):
+        _require_query_ids(references, exclude)
     gathered = gather_rows(rows, options.by, references)
     if gathered.unjudged and references is not None:
         references.warn_about_unjudged(gathered.unjudged)
@@ -96,10 +102,21 @@ def evaluate_dataset(
             rules=rules_for(options.on_unjudged),
             match=gathered.match,
             clusters=clusters,
+            exclude=exclude,
         )
 
     with advising_on_rows(references):
         return score_gathered(gathered, core_metrics, evaluate_rows)
+
+
+def _require_query_ids(references: References | None, exclude: str) -> None:
+    """Raise if queries are known by their texts alone, which are no ids of documents."""
+    if references is None or not references.has_query_ids:
+        raise ValueError(
+            f"exclude={exclude!r} needs the ids of the queries, and these rows have only their texts; pass the ids to "
+            "leave out by the text of the query, exclude={user_input: ids}, or judgments with ids: "
+            "qrels=rm.EvaluationSet(queries, qrels)"
+        )
 
 
 def _warn_about_rows_without_references(queries: Sequence[Any], n_rows: int) -> None:

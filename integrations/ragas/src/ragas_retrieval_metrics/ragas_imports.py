@@ -27,6 +27,7 @@ def _installed_version(distribution: str) -> str:
 
 
 try:
+    from langchain_core.callbacks import BaseCallbackHandler
     from ragas.dataset import DataTable
     from ragas.dataset_schema import EvaluationDataset, EvaluationResult, SingleTurnSample
     from ragas.metrics.base import MetricType, SingleTurnMetric
@@ -37,6 +38,7 @@ except ImportError as error:
 
 
 __all__ = [
+    "BaseCallbackHandler",
     "BaseMetric",
     "DataTable",
     "EvaluationDataset",

@@ -80,6 +80,11 @@ class References:
             raise ValueError(f"qrels= holds {piece!r}, which is matched with texts; compare them with by='texts'")
         return references
 
+    @property
+    def has_query_ids(self) -> bool:
+        """Whether queries have ids beside their texts."""
+        return bool(self._query_ids)
+
     @cached_property
     def fingerprint(self) -> str:
         """A short digest of the judgments, for the names of metrics."""

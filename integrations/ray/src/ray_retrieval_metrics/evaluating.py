@@ -22,8 +22,9 @@ from ray_retrieval_metrics.shuffled_rows import (
     require_same_id_types,
     select_rows,
 )
+from retrieval_metrics.integration_api import warn
 from retrieval_metrics.integration_api.async_support import positive_integer
-from retrieval_metrics.integration_api.batches import BlockScorer
+from retrieval_metrics.integration_api.batches import BlockScorer, as_exclusion, format_excluded_relevant
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from ray.data import Dataset
 
     from ray_retrieval_metrics.judgment_rows import JudgmentRows, JudgmentSource
-    from retrieval_metrics.integration_api.batches import RowColumns
+    from retrieval_metrics.integration_api.batches import Exclusion, RowColumns
+    from retrieval_metrics.types import Exclude
 
 # How many rows of a run one partition holds: about 50 MB before scoring, and 300 MB during it.
 ROWS_PER_PARTITION = 1_000_000
@@ -51,6 +53,7 @@ def evaluate_dataset(
     run_columns: Mapping[str, str | None] | None = None,
     partitions: int | None = None,
     allow: str | Collection[str] = (),
+    exclude: Exclude | None = None,
 ) -> Dataset:
     """Score a run of any size, query by query.
 
@@ -74,29 +77,36 @@ def evaluate_dataset(
             Parquet but reads text.
         allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank; `"repeated"`,
             columns with the same name, of which the first counts.
+        exclude: Documents to leave out of the rankings before they are scored, as in `rm.evaluate`: `"query_id"`, or
+            `{query: ids}`.
 
     Returns:
         A Dataset with one row per query: its id, `is_judged`, `is_scored` (it enters the means), `is_tied`,
-        `n_retrieved`, `n_relevant`, `n_found`, `n_duplicates`, and a column for each metric, NaN if it is undefined.
-        Further columns are for `to_evaluation`: the values of ideal rankings, residuals, and the range over the orders
-        of ties.
+        `n_retrieved`, `n_relevant`, `n_found`, `n_duplicates`, `n_excluded`, `n_missing` (relevant, but not found among
+        results), and a column for each metric, NaN if it is undefined.
+        Further columns are for `to_evaluation`: ids that nearly match, the values of ideal rankings, residuals, and the
+        range over the orders of ties.
 
     Raises:
-        TypeError: If the run is not a Dataset, ids are text on one side and whole numbers on the other, or judgments
-            are pieces.
+        TypeError: If the run is not a Dataset, ids are text on one side and whole numbers on the other, judgments are
+            pieces, or `exclude` has another shape.
         ValueError: If a column is not found, something is empty, or a metric or a rule set is unknown. Errors in rows,
             such as two documents with the same rank, are raised when they are read or scored, with their query.
 
     Warns:
-        RetrievalWarning: If there are ranks beside the scores, and the first rows contradict them.
+        RetrievalWarning: If there are ranks beside the scores, and the first rows contradict them; or if judgments in
+            memory hold relevant documents that are left out.
     """
     scorer = BlockScorer.create(metrics, rules, ties)
+    exclusion = as_exclusion(exclude)
     require_dataset(run, "the run")
     if partitions is not None:
         positive_integer(partitions, "partitions", or_none=True)
     judgments = read_judgments(qrels, qrels_columns, allow)
     columns = read_run_columns(run, run_columns, allow)
     require_same_id_types(judgments.id_types, find_id_types(run, columns))
+    if exclusion is not None:
+        _check_exclusion(exclusion, judgments)
     if scorer.rules.ties == "input" and columns.kind == "score":
         raise ValueError(
             f'{scorer.rules.name} keeps the order of documents with equal scores (ties="input"), but the rows of a '
@@ -104,9 +114,20 @@ def evaluate_dataset(
         )
     columns.warn_about_ranks(run.take)
     max_grade = judgments.read_max_grade() if scorer.needs_max_grade else None
-    scorer = replace(scorer, number_kind=columns.kind, max_grade=max_grade, allow=allow)
+    scorer = replace(scorer, number_kind=columns.kind, max_grade=max_grade, allow=allow, exclusion=exclusion)
     rows = shuffle_by_query(judgments, run, columns, _count_partitions(run, partitions))
     return map_blocks(rows, score_block, scorer=scorer)
+
+
+def _check_exclusion(exclusion: Exclusion, judgments: JudgmentRows) -> None:
+    """Raise if documents to leave out cannot belong to the judgments, and warn if some of them are relevant."""
+    exclusion.require_fitting_types(judgments.id_types.query, judgments.id_types.document)
+    if judgments.qrels is None:
+        return
+    exclusion.require_fitting_ids(judgments.qrels)
+    excluded_relevant = exclusion.find_relevant(judgments.qrels)
+    if excluded_relevant:
+        warn(format_excluded_relevant(excluded_relevant))
 
 
 def shuffle_by_query(judgments: JudgmentRows, run: Dataset, columns: RowColumns, partitions: int) -> Dataset:
@@ -156,6 +177,7 @@ def score_block(rows: pa.Table, scorer: BlockScorer) -> pa.Table:
             f"{error}; this happened in a block of {len(queries):,} queries, among them {examples}"
         ) from error
     columns["query"] = pa.array(columns["query"], type=rows.schema.field("query").type)
+    columns["near_misses"] = pa.array(columns["near_misses"], type=pa.string())
     return pa.table(columns)
 
 

@@ -55,6 +55,7 @@ class JudgmentRows:
         judged_queries: The judged queries; None if there are too many judgments to collect them first.
         read_max_grade: Returns the largest grade, for which it may have to read the rows.
         with_groups: Whether they have groups.
+        qrels: The judgments as the core holds them; None if they come from a dataset.
     """
 
     rows: Dataset
@@ -62,6 +63,7 @@ class JudgmentRows:
     judged_queries: pa.Array | None
     read_max_grade: Callable[[], float]
     with_groups: bool
+    qrels: rm.Qrels | None = None
 
 
 def read_judgments(
@@ -71,7 +73,8 @@ def read_judgments(
     from ray.data import Dataset
 
     if not isinstance(qrels, Dataset):
-        return _prepare_in_memory(_qrels_as_rows(_read_in_memory(qrels, columns, allow)))
+        judgments = _read_in_memory(qrels, columns, allow)
+        return replace(_prepare_in_memory(_qrels_as_rows(judgments)), qrels=judgments)
     qrels_columns = RowColumns.find_in_qrels(column_names(qrels, "the qrels"), columns, allow)
     table = _collect_if_few(qrels, MAX_JUDGMENTS_IN_MEMORY + 1)
     if table is not None:

@@ -60,7 +60,8 @@ def to_evaluation(
             no query in common; and for errors in rows, if they are scored only now.
 
     Warns:
-        RetrievalWarning: If no retrieved document is judged anywhere.
+        RetrievalWarning: If no retrieved document is judged anywhere, or relevant ones were retrieved under nearly
+            their ids.
     """
     import ray
 
@@ -139,7 +140,8 @@ def summarize_block(
         pickle.loads(packed_metrics[name])  # noqa: S301  (packed by the same job; it makes the metric known here)
     columns: dict[str, Any] = {}
     for name in rows.column_names:
-        columns[name] = rows[name].to_pylist() if name == "query" else rows[name].to_numpy()
+        is_text = name in {"query", "near_misses"}
+        columns[name] = rows[name].to_pylist() if is_text else rows[name].to_numpy()
     summary = BlockSummary.read(columns, rules, with_values=with_values)
     packed_summary: bytes = cloudpickle.dumps(summary)  # type: ignore[no-untyped-call]  # Ray has not typed it
     return split_into_parts(rows["query"], n_parts, packed_summary)

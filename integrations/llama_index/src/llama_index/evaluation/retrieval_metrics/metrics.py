@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.types import Judgments, QueryScore, Ranking
 
-# Options of metrics of llama-index-core, and the metric that each stands for.
+# Options of metrics of llama-index-core, with the metric that each stands for; and one that a single query lacks.
 HOST_OPTIONS = {
     "use_granular_hit_rate": "the share of relevant documents found is recall: use 'recall' or 'recall@10'",
     "use_granular_mrr": "the average over all relevant documents is 'map', with a cutoff 'map@10'",
+    "exclude": "a metric sees one query without its id: pass exclude= to evaluate_dataset of RetrieverEvaluator",
     "mode": "the gain is part of the name: use 'ndcg' or 'ndcg(gain=exponential)'",
 }
 
@@ -203,7 +204,7 @@ def require_metrics(metrics: object) -> None:
 
 
 def refuse_host_options(arguments: Iterable[str]) -> None:
-    """Raise if an argument is an option of a metric of llama-index-core that is a separate metric here."""
+    """Raise if an argument is an option that stands elsewhere here: in the name of a metric, or at another function."""
     for name in arguments:
         if name in HOST_OPTIONS:
             raise TypeError(f"{name} is not an option here; {HOST_OPTIONS[name]}")
