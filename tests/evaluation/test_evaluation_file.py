@@ -1,7 +1,6 @@
 """A saved evaluation is loaded as it was: every number to the bit, every id with its type, every answer."""
 
 import dataclasses
-import datetime as dt
 from typing import Any
 
 import numpy as np
@@ -145,21 +144,11 @@ def test_numbers_of_numpy_are_labels(tmp_path: Any) -> None:
     assert rm.load(tmp_path / "a.json").labels == {"size": 400, "share": 0.5, "cased": True}
 
 
-WRONG: dict[str, Any] = {
-    "a date": dt.date(2026, 5, 31),
-    "a tuple": (1, 2),
-    "a whole number as a key": {1: 2},
-    "an object": object(),
-    "not a number": float("nan"),
-}
-
-
-@pytest.mark.parametrize("value", WRONG.values(), ids=WRONG.keys())
-def test_metadata_that_json_cannot_hold_is_refused_before_anything_is_written(tmp_path: Any, value: Any) -> None:
+def test_metadata_that_a_file_cannot_hold_is_refused_before_anything_is_written(tmp_path: Any) -> None:
     path = tmp_path / "result.json"
     path.write_text("what was there")
-    run = {"q": [rm.Retrieved("a", metadata={"when": value})]}
-    with pytest.raises(ValueError, match=r"metadata of item 'a' of query 'q' is .* which JSON cannot hold"):
+    run = {"q": [rm.Retrieved("a", metadata={"when": object()})]}
+    with pytest.raises(ValueError, match=r"metadata of item 'a' of query 'q' is .* which a file cannot hold"):
         rm.evaluate({"q": ["a"]}, run, "mrr").save(path)
     assert path.read_text() == "what was there"
     assert list(tmp_path.iterdir()) == [path]

@@ -10,6 +10,7 @@ import numpy as np
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from retrieval_metrics.evaluation import summary_wording as wording
+from retrieval_metrics.evaluation.ranking_depths import UNKNOWN_DEPTHS, DepthCounts
 from retrieval_metrics.evaluation.summary import ClusterSummary, MetricSummary
 from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.inputs.clusters import Clusters
@@ -31,8 +32,8 @@ NO_ISSUES = Counts(
     invalid_offsets=0,
     ambiguous_locations=0,
     without_match_value=0,
-    longest_ranking=0,
     near_misses=0,
+    **UNKNOWN_DEPTHS,
 )
 ALL_ISSUES = Counts(
     queries=9,
@@ -48,11 +49,19 @@ ALL_ISSUES = Counts(
     invalid_offsets=8,
     ambiguous_locations=9,
     without_match_value=3,
-    longest_ranking=10,
     near_misses=2,
+    longest_ranking=10,
+    rankings=9,
+    cut_rank=4,
+    cut_rankings=6,
 )
 MRR = rm.Metric("mrr")
 GOLDEN = Path(__file__).parent / "golden" / "summary_wording.txt"
+
+
+def make_depths(longest_ranking: int) -> DepthCounts:
+    """Return the depths of nine rankings that end at the same rank."""
+    return DepthCounts(longest_ranking=longest_ranking, rankings=9, cut_rank=longest_ranking, cut_rankings=9)
 
 
 def make_given_metric(bounds: tuple[float | None, float | None], *, lower_is_better: bool = False) -> rm.Metric:
@@ -105,10 +114,12 @@ def make_texts() -> dict[str, list[str]]:
         ],
         "few queries": wording.query_count_notes([summarize_metric(MRR, 3), summarize_metric(unbounded, 24)]),
         "depth": [
-            *wording.depth_notes(4, [rm.Metric.parse("recall@10")]),
-            *wording.depth_notes(1, [rm.Metric.parse("ndcg@10")]),
-            *wording.depth_notes(2, defaults),
-            *wording.depth_notes(5, defaults),
+            *wording.depth_notes(make_depths(4), [rm.Metric.parse("recall@10")]),
+            *wording.depth_notes(make_depths(1), [rm.Metric.parse("ndcg@10")]),
+            *wording.depth_notes(make_depths(2), defaults),
+            *wording.depth_notes(make_depths(5), defaults),
+            *wording.depth_notes(ALL_ISSUES, [rm.Metric.parse("recall@10")]),
+            *wording.depth_notes(ALL_ISSUES, defaults),
         ],
         "residuals": wording.residual_notes([summarize_metric(MRR, 9), summarize_metric(rm.Metric("rbp"), 9, 0.125)]),
         "directions and bounds": [
@@ -133,5 +144,5 @@ def test_enough_queries_need_no_note() -> None:
 
 def test_a_metric_of_which_nothing_is_to_be_known_has_no_note() -> None:
     assert wording.metric_notes([MRR]) == []
-    assert wording.depth_notes(10, [rm.Metric.parse("recall@10"), MRR]) == []
-    assert wording.depth_notes(0, [rm.Metric.parse("recall@10")]) == []
+    assert wording.depth_notes(make_depths(10), [rm.Metric.parse("recall@10"), MRR]) == []
+    assert wording.depth_notes(UNKNOWN_DEPTHS, [rm.Metric.parse("recall@10")]) == []

@@ -130,10 +130,9 @@ def test_formats_that_hold_ids_only_refuse_items_and_pieces(tmp_path: Path, kind
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_json_has_nothing_equal_to_is_refused(tmp_path: Path) -> None:
-    for metadata in ({"when": (1, 2)}, {"what": {1: 2}}, {"who": object()}, {"nan": float("nan")}):
-        with pytest.raises(ValueError, match=r"metadata of item 'd' of query 'q' is .*JSON cannot hold"):
-            rm.write_run({"q": [rm.Retrieved("d", metadata=metadata)]}, tmp_path / "x.json")
+def test_what_files_have_nothing_equal_to_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"metadata of item 'd' of query 'q' is .* which a file cannot hold"):
+        rm.write_run({"q": [rm.Retrieved("d", metadata={"who": object()})]}, tmp_path / "x.json")
     mixed: Any = {"q": [rm.Retrieved("d")], "p": ["d"]}
     with pytest.raises(ValueError, match="rankings must hold either ids or retrieved items, not both"):
         rm.write_run(mixed, tmp_path / "x.json")

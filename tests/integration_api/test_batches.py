@@ -238,3 +238,20 @@ def test_blocks_leave_documents_out_and_count_them() -> None:
         assert merged.counts == whole.counts
         assert merged.counts["excluded"] == 2
         assert (str(merged), dict(merged.means)) == (str(whole), dict(whole.means))
+
+
+def test_blocks_count_the_rankings_that_end_early_as_the_whole_does() -> None:
+    scorer = BlockScorer.create("recall@10")
+    lengths = {"q1": 4, "q2": 4, "q3": 4, "q4": 10}
+    judged: dict[str, list[Any]] = {"query": list(lengths), "document": ["d0"] * 4, "number": [1.0] * 4}
+    summaries = []
+    run = {}
+    for query, length in lengths.items():
+        documents = [f"d{rank}" for rank in range(length)]
+        retrieved: dict[str, list[Any]] = {"query": [query] * length, "document": documents}
+        retrieved["number"] = [float(-rank) for rank in range(length)]
+        summaries.append(BlockSummary.read(scorer.score(retrieved, select_query(judged, query)), scorer.rules))
+        run[query] = documents
+    counts = BlockSummary.merge(summaries).counts
+    assert counts == rm.evaluate({query: ["d0"] for query in run}, run, "recall@10").counts
+    assert (counts["rankings"], counts["cut_rankings"], counts["cut_rank"]) == (4, 3, 4)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -66,14 +67,28 @@ def test_rankings_of_ids_come_back_as_they_were(tmp_path: Path, answer: Any) -> 
     assert rm.load(tmp_path / "run.jsonl") == run == {1: answer, 2: answer}
 
 
-def test_metadata_that_json_cannot_hold_costs_one_question(tmp_path: Path) -> None:
+def test_resumed_and_new_answers_have_equal_metadata(tmp_path: Path) -> None:
+    when = dt.datetime.fromisoformat("2026-05-31 08:00")
+    metadata = {"when": when, "price": Decimal("1.10"), "file": Path("a.md"), "pages": (1, 2)}
+
+    def retriever(_: str) -> Any:
+        return [rm.Retrieved("d", metadata=metadata)]
+
+    run = rm.retrieve(retriever, {"q1": "one"}, resume=tmp_path / "run.jsonl")
+    resumed = rm.retrieve(retriever, {"q1": "one", "q2": "two"}, resume=tmp_path / "run.jsonl")
+    assert resumed["q1"] == resumed["q2"] == run["q1"]
+    qrels: Any = {"q1": [rm.Metadata(when=metadata["when"])], "q2": [rm.Metadata(pages=(1, 2))]}
+    assert rm.evaluate(qrels, resumed, "mrr").means["mrr"] == 1
+
+
+def test_metadata_that_a_file_cannot_hold_costs_one_question(tmp_path: Path) -> None:
     queries = []
 
     def retriever(text: str) -> Any:
         queries.append(text)
-        return [rm.Retrieved("d", metadata={"when": dt.date(2026, 5, 31)})]
+        return [rm.Retrieved("d", metadata={"when": object()})]
 
-    with pytest.raises(ValueError, match="which JSON cannot hold"):
+    with pytest.raises(ValueError, match="which a file cannot hold"):
         rm.retrieve(retriever, EIGHT, resume=tmp_path / "run.jsonl")
     assert len(queries) == 1
 

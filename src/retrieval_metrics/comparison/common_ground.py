@@ -268,7 +268,8 @@ def _select_queries(scores: Scores, queries: list[QueryId]) -> Scores:
     counts = scores.counts
     if scores.origin is not None:
         positions = scores.positions[rows]
-        counts = count_issues_of_slice(scores.origin.judged, scores.origin.run, scores.rules, positions)
+        origin = scores.origin
+        counts = count_issues_of_slice(origin.judged, origin.run, scores.metrics, scores.rules, positions)
     elif all(metric.definition.is_given for metric in scores.metrics):
         counts = count_given_scores(scores.values[rows])
     return scores.select(rows, counts)

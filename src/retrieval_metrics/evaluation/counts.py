@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from retrieval_metrics.evaluation.ranking_depths import UNKNOWN_DEPTHS, DepthCounts, count_depths, merge_depths
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray, QueryId
     from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
 
 
-class Counts(TypedDict):
-    """The numbers of issues in the data of an evaluation.
+class Counts(DepthCounts):
+    """The numbers of issues in the data of an evaluation, and where its rankings end.
 
     Attributes:
         queries: Judged queries.
@@ -38,8 +40,6 @@ class Counts(TypedDict):
             a judged span was used, else the first.
         without_match_value: Retrieved items without a value for `match=`, such as chunks without a source; they meet
             no judged id.
-        longest_ranking: The number of results of the longest ranking of a judged query. Metrics with a larger k see no
-            more than that; 0 if nothing was retrieved or the rankings are unknown.
         near_misses: Relevant documents that were not found, but for whose query an id was retrieved that nearly equals
             theirs; see `retrieval_metrics.matching.near_misses`.
     """
@@ -57,18 +57,22 @@ class Counts(TypedDict):
     invalid_offsets: int
     ambiguous_locations: int
     without_match_value: int
-    longest_ranking: int
     near_misses: int
 
 
 def count_issues(
-    judged: JudgedRun, run: Mapping[Any, Any], rules: Rules, scored_positions: IntArray | None = None
+    judged: JudgedRun,
+    run: Mapping[Any, Any],
+    metrics: Sequence[Metric],
+    rules: Rules,
+    scored_positions: IntArray | None = None,
 ) -> Counts:
     """Count the issues in a judged run.
 
     Args:
         judged: The judged run.
         run: The run, as given.
+        metrics: The metrics.
         rules: The rule set.
         scored_positions: The positions of the queries that are scored; None for all.
     """
@@ -91,12 +95,14 @@ def count_issues(
         invalid_offsets=judged.invalid_offsets,
         ambiguous_locations=judged.ambiguous_locations,
         without_match_value=judged.without_match_value,
-        longest_ranking=int(judged.n_retrieved.max(initial=0)),
         near_misses=len(judged.near_misses) if judged.near_misses else 0,
+        **count_depths(judged.n_retrieved, metrics),
     )
 
 
-def count_issues_of_slice(judged: JudgedRun, run: Mapping[Any, Any], rules: Rules, positions: IntArray) -> Counts:
+def count_issues_of_slice(
+    judged: JudgedRun, run: Mapping[Any, Any], metrics: Sequence[Metric], rules: Rules, positions: IntArray
+) -> Counts:
     """Count the issues of the queries at some positions; those that are known only of a whole run are 0."""
     is_undefined = judged.n_relevant()[positions] == 0
     return Counts(
@@ -113,8 +119,8 @@ def count_issues_of_slice(judged: JudgedRun, run: Mapping[Any, Any], rules: Rule
         invalid_offsets=0,
         ambiguous_locations=0,
         without_match_value=0,
-        longest_ranking=int(judged.n_retrieved[positions].max(initial=0)),
         near_misses=_count_near_misses(judged, positions),
+        **count_depths(judged.n_retrieved[positions], metrics),
     )
 
 
@@ -159,18 +165,17 @@ def count_given_scores(values: FloatArray) -> Counts:
         invalid_offsets=0,
         ambiguous_locations=0,
         without_match_value=0,
-        longest_ranking=0,
         near_misses=0,
+        **UNKNOWN_DEPTHS,
     )
 
 
 def merge_counts(counts: Counts, other: Counts) -> Counts:
-    """Return the counts of the queries of both: their sums, and the longer of the longest rankings."""
+    """Return the counts of the queries of both: their sums, and where the rankings of both end."""
     own_counts = cast("dict[str, int]", counts)
     other_counts = cast("dict[str, int]", other)
     merged = {name: number + other_counts[name] for name, number in own_counts.items()}
-    merged["longest_ranking"] = max(counts["longest_ranking"], other["longest_ranking"])
-    return cast("Counts", merged)
+    return cast("Counts", merged | merge_depths(counts, other))
 
 
 def counts_in_means(has_relevant: BoolArray, rules: Rules) -> BoolArray:

@@ -28,6 +28,7 @@ from retrieval_metrics.evaluation.evaluation_wording import (
     format_with_text,
 )
 from retrieval_metrics.evaluation.explainer import Explainer, find_metric_name
+from retrieval_metrics.evaluation.ranking_depths import UNKNOWN_DEPTHS
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
 from retrieval_metrics.evaluation.summary_wording import depth_notes
 from retrieval_metrics.inputs.questions import choose_query_texts
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.explainer import ExplainedQuery
     from retrieval_metrics.evaluation.judged_results import Result
     from retrieval_metrics.evaluation.outcomes import Finding, Outcome, Outcomes
+    from retrieval_metrics.evaluation.ranking_depths import DepthCounts
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
@@ -198,7 +200,7 @@ class Worst(Printed, Sequence[Explanation]):
         n_found: How many of them were found; if the cutoff leaves no room, some are neither found nor missing.
         unit: What is counted: a document, a passage where quotes, texts or spans are judged, or of groups a fact.
         losses: The same failures by the stage that lost the document, if the run records its stages.
-        longest_ranking: The number of results of the longest ranking.
+        depths: Where the rankings end.
         n_imperfect: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """
 
@@ -211,7 +213,7 @@ class Worst(Printed, Sequence[Explanation]):
     unit: str = "document"
     losses: Mapping[str, int] = field(default_factory=dict)
     n_imperfect: int | None = None
-    longest_ranking: int = 0
+    depths: DepthCounts = field(default_factory=UNKNOWN_DEPTHS.copy)
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -245,7 +247,7 @@ class Worst(Printed, Sequence[Explanation]):
         if self.losses:
             notes.append(format_losses(self.losses))
         if self.failures:
-            notes += depth_notes(self.longest_ranking, [Metric.parse(self.metric)])
+            notes += depth_notes(self.depths, [Metric.parse(self.metric)])
         if not self.explanations:
             return Table((), (), [*notes, format_all_perfect(self.metric)])
         rows = [self._failures_row(explanation) for explanation in self.explanations]
@@ -405,7 +407,7 @@ def worst(
         n_found=int(outcomes.n_satisfied.sum()),
         unit=scores.require_origin("explained").judged.qrels.unit,
         losses={} if losses is None else dict(losses.losses()),
-        longest_ranking=scores.counts["longest_ranking"],
+        depths=scores.counts,
         n_imperfect=None if scored_metric.definition.higher_is_better else len(imperfect),
     )
 

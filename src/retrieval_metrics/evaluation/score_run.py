@@ -82,7 +82,7 @@ def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) ->
         metrics=tuple(metrics),
         queries=tuple(qrels.queries),
         columns=columns,
-        counts=count_issues(judged, run, rules),
+        counts=count_issues(judged, run, metrics, rules),
         rules=rules,
         origin=origin,
         scale=qrels.largest_grade,
@@ -91,4 +91,4 @@ def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) ->
         return scores
     is_in_run = np.fromiter((query in run for query in qrels.queries), np.bool_, len(qrels))
     scored_rows = np.flatnonzero(is_in_run)
-    return scores.select(scored_rows, count_issues(judged, run, rules, scored_positions=scored_rows))
+    return scores.select(scored_rows, count_issues(judged, run, metrics, rules, scored_positions=scored_rows))

@@ -148,5 +148,5 @@ def _select(scores: Scores, rows: IntArray) -> Scores:
     if origin is None:
         return scores.select(rows, count_given_scores(scores.values[rows]))
     positions = scores.positions[rows]
-    counts = count_issues_of_slice(origin.judged, origin.run, scores.rules, positions)
+    counts = count_issues_of_slice(origin.judged, origin.run, scores.metrics, scores.rules, positions)
     return scores.select(rows, counts)

@@ -138,7 +138,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
         if not all(is_kept):
             rows = np.flatnonzero(is_kept)
             positions = scores.positions[rows]
-            counts = count_issues_of_slice(stage.judged, stage.run, last_scores.rules, positions)
+            counts = count_issues_of_slice(stage.judged, stage.run, metrics, last_scores.rules, positions)
             scores = scores.select(rows, counts)
         clusters = None
         if last_scores.clusters is not None:

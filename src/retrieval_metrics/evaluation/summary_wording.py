@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.evaluation.ranking_depths import find_cut_metrics
 from retrieval_metrics.metrics.base.metric import replace_cutoff
 from retrieval_metrics.reports import numbers
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.query_scores import QueryScore
+    from retrieval_metrics.evaluation.ranking_depths import DepthCounts
     from retrieval_metrics.evaluation.summary import ClusterSummary, MetricSummary, Summary
     from retrieval_metrics.evaluation.tie_range import TieRange
     from retrieval_metrics.inputs.clusters import Clusters
@@ -46,7 +48,7 @@ def summary_notes(summary: Summary) -> list[str]:
     notes = describe_counts(summary.counts, summary.rules, metrics)
     if summary.clusters is not None:
         notes += cluster_notes(summary.clusters)
-    notes += depth_notes(summary.counts["longest_ranking"], metrics)
+    notes += depth_notes(summary.counts, metrics)
     notes += [f"{budget}: {fill}" for budget, fill in summary.budget_fills.items()]
     notes += query_count_notes(summary.metrics)
     if summary.tie_range is not None:
@@ -174,16 +176,14 @@ def _has_bounds(metric: Metric) -> bool:
     return bool(np.isfinite(metric.definition.bounds).all())
 
 
-def depth_notes(longest_ranking: int, metrics: Sequence[Metric]) -> list[str]:
-    """Return the line that says which metrics look further than any ranking goes; none if none does.
-
-    Args:
-        longest_ranking: The number of results of the longest ranking; 0 if nothing was retrieved, or it is unknown.
-        metrics: The metrics.
-    """
-    if not longest_ranking:
+def depth_notes(depths: DepthCounts, metrics: Sequence[Metric]) -> list[str]:
+    """Return the line that says which metrics look further than all or most rankings go; none if none does."""
+    depth = depths["longest_ranking"]
+    if not depth:
         return []
-    depth = longest_ranking
+    cut_metrics = find_cut_metrics(depths, metrics)
+    if cut_metrics:
+        return [_format_cut_rankings(depths, cut_metrics)]
     unchanged = []
     limited = []
     largest_cutoff = 0
@@ -209,6 +209,18 @@ def depth_notes(longest_ranking: int, metrics: Sequence[Metric]) -> list[str]:
         return []
     effect_text = ", and ".join(effects)
     return [f"all rankings end by rank {depth}, so {effect_text}; retrieve {largest_cutoff} or more"]
+
+
+def _format_cut_rankings(depths: DepthCounts, cut_metrics: Sequence[Metric]) -> str:
+    """Return how many rankings end early, and which metrics look further."""
+    names = numbers.join_names(list(map(str, cut_metrics)))
+    verb = "sees" if len(cut_metrics) == 1 else "see"
+    results = numbers.format_count(depths["cut_rank"], "result")
+    largest_cutoff = max(metric.k for metric in cut_metrics if isinstance(metric.k, int))
+    return (
+        f"{depths['cut_rankings']:,} of {depths['rankings']:,} rankings end at rank {depths['cut_rank']}, so {names} "
+        f"{verb} only {results} there; retrieve {largest_cutoff} or more"
+    )
 
 
 def residual_notes(metrics: Sequence[MetricSummary]) -> list[str]:

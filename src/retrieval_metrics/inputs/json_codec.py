@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 ITEM_FIELDS = tuple(field.name for field in fields(Retrieved))
+# The fields of an item that are not checked when it is made.
+FREE_FIELDS = ("source", "score", "metadata")
 # The values of `type` in an object that describes a judged id or piece.
 PIECE_TYPES = ("id", "quote", "text", "span", "metadata")
 # The key beside `relevant` that lists forbidden documents, which get the grade -1.
@@ -67,8 +69,11 @@ def encode_item(item: Retrieved, where: str) -> dict[str, Any]:
             continue
         if name == "offsets_unverified" and not (value and item.start is not None):
             continue
-        if value is not None or name == "id":
-            entry[name] = to_json_value(value, f"{name} of item {item.id!r} of {where}")
+        value_name = f"{name} of item {item.id!r} of {where}"
+        if name in FREE_FIELDS and value is not None:
+            entry[name] = _encode_value(value, value_name)
+        elif value is not None or name == "id":
+            entry[name] = to_json_value(value, value_name)
     return entry
 
 
@@ -89,9 +94,25 @@ def decode_item(entry: Mapping[str, Any], where: str) -> Retrieved:
     fields_of_item["contains"] = tuple(entry.get("contains", ()))
     fields_of_item["copies"] = tuple(decode_item(copy, where) for copy in entry.get("copies", ()))
     try:
+        for name in FREE_FIELDS:
+            if name in fields_of_item:
+                fields_of_item[name] = _decode_value(fields_of_item[name])
         return Retrieved(**fields_of_item)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from error
+
+
+def _encode_value(value: Any, where: str) -> Any:
+    # Imported here, because few runs are saved, and the types of these values take long to import.
+    from retrieval_metrics.inputs.python_values import encode_value
+
+    return encode_value(value, where)
+
+
+def _decode_value(encoded: Any) -> Any:
+    from retrieval_metrics.inputs.python_values import decode_value
+
+    return decode_value(encoded)
 
 
 # A judged id or piece.
@@ -110,7 +131,7 @@ def encode_judged(judged: Any, where: str) -> dict[str, Any]:
         return entry
     if isinstance(judged, Metadata):
         values = {name: _tuples_to_lists(value) for name, value in judged.values}
-        entry = {"type": "metadata", "values": to_json_value(values, f"Metadata judged for {where}")}
+        entry = {"type": "metadata", "values": _encode_value(values, f"Metadata judged for {where}")}
         if judged.negated:
             entry["negated"] = True
         return entry
@@ -150,7 +171,8 @@ def _decode_id(arguments: dict[str, Any], entry: Mapping[str, Any], where: str) 
 def _decode_metadata(arguments: dict[str, Any]) -> Metadata:
     is_negated = arguments.pop("negated", False)
     (values,) = arguments.values()
-    metadata = Metadata(**{name: _lists_to_tuples(value) for name, value in values.items()})
+    decoded_values = {name: _lists_to_tuples(_decode_value(value)) for name, value in values.items()}
+    metadata = Metadata(**decoded_values)
     return ~metadata if is_negated else metadata
 
 

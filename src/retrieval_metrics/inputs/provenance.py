@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date as calendar_date
 from datetime import datetime
-from math import isfinite
+from math import isfinite, isnan
 from types import MappingProxyType
 from typing import Any
 
@@ -114,7 +114,11 @@ def _as_plain_value(value: Any) -> Any:
 
 
 def _read_date(value: Any) -> calendar_date | None:
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()  # of nanoseconds, item() would be a number
     value = _as_plain_value(value)
+    if type(value).__name__ == "NAType" or (isinstance(value, float) and isnan(value)):
+        return None  # a missing value of pandas
     if isinstance(value, str):
         try:
             return datetime.fromisoformat(value).date()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import date, datetime, time
 from math import isfinite
 from numbers import Real
 from reprlib import repr as shortened
@@ -182,16 +183,35 @@ def read_question_table(
 
 def _with_labels(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of a table with the columns that have no meaning here as labels of its question."""
-    labels = {column: value for column, value in row.items() if _is_label(column, value)}
+    labels = {}
+    for column, value in row.items():
+        is_named = isinstance(column, str) and column.strip().lower() not in KNOWN_COLUMNS
+        label = _as_label(value)
+        if is_named and label is not None:
+            labels[column] = label
     row_labels = row.get("labels")
     if isinstance(row_labels, Mapping):
         labels.update(row_labels)
     return {**row, "labels": labels} if labels else dict(row)
 
 
-def _is_label(column: Any, value: Any) -> bool:
-    is_named = isinstance(column, str) and column.strip().lower() not in KNOWN_COLUMNS
-    return is_named and isinstance(value, LabelValue)
+def _as_label(value: Any) -> LabelValue | None:
+    """Return the label that the value of a cell gives; None if it gives none.
+
+    A date becomes text such as `2026-05-31`, and so does midnight, which spreadsheets give for a date without a time.
+    """
+    if isinstance(value, LabelValue):
+        return value
+    from decimal import Decimal  # imported here, because evaluating ids does not need it
+
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, datetime):
+        text = value.isoformat(sep=" ")
+        return text.removesuffix(" 00:00:00")
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    return None
 
 
 def _is_empty_cell(value: Any) -> bool:

@@ -23,6 +23,7 @@ from retrieval_metrics.evaluation.data_warning_wording import (
 from retrieval_metrics.evaluation.data_warnings import make_near_miss_report, system_wide_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.merge import merge
+from retrieval_metrics.evaluation.ranking_depths import count_depths
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.evaluation.scores import COLUMNS, Scores
 from retrieval_metrics.files import trec_lines
@@ -551,7 +552,7 @@ def _read_scores(columns: Mapping[str, Any], rules: Rules) -> Scores:
         metrics=tuple(metrics),
         queries=tuple(compress(columns["query"], is_kept.tolist())),
         columns=values,
-        counts=_count_issues(columns),
+        counts=_count_issues(columns, metrics),
         rules=rules,
     )
     max_grade = None
@@ -592,7 +593,7 @@ def _find_kept_queries(columns: Mapping[str, Any], metrics: Sequence[Metric], ru
     return is_kept
 
 
-def _count_issues(columns: Mapping[str, Any]) -> Counts:
+def _count_issues(columns: Mapping[str, Any], metrics: Sequence[Metric]) -> Counts:
     is_judged = columns["is_judged"]
     has_relevant = columns["n_relevant"] > 0
     is_missing = is_judged & (columns["n_retrieved"] == 0) & has_relevant
@@ -606,5 +607,4 @@ def _count_issues(columns: Mapping[str, Any]) -> Counts:
     counts["duplicates"] = int(columns["n_duplicates"].sum())
     counts["excluded"] = int(columns["n_excluded"].sum())
     counts["ties"] = int(columns["is_tied"].sum())
-    counts["longest_ranking"] = int(columns["n_retrieved"][is_judged].max(initial=0))
-    return cast("Counts", counts)
+    return cast("Counts", counts | count_depths(columns["n_retrieved"][is_judged], metrics))

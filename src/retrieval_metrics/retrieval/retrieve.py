@@ -142,7 +142,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
             a ranking.
         ValueError: If `workers` or `timeout` is not positive, `retries` is negative, a judgment can be found in no
             answer, such as a quote that is too short, or the first answer cannot be judged; if `resume` is not such a
-            file, or JSON cannot hold the metadata of an item.
+            file, or a file cannot hold the metadata of an item.
         OSError: If `resume` cannot be written.
         ImportError: If the retriever is of a host whose integration is not installed.
         Exception: The failure of the first query, if the first ones fail with the same error or all fail.

@@ -102,6 +102,24 @@ def test_a_cutoff_beyond_the_rankings_is_noted(builds: Builds) -> None:
         result.stdout.fnmatch_lines([f"test_*.py::test_deep: {note}"])
 
 
+def test_a_cutoff_beyond_most_rankings_is_noted(builds: Builds) -> None:
+    builds.write(
+        """
+    QRELS = {f"q{number}": ["d"] for number in range(5)}
+
+    def retrieve(text):
+        return list("defghijklm") if text == "q4" else ["d", "e", "f"]
+
+    def test_deep(retrieval_check):
+        retrieval_check(QRELS, retrieve, {"recall@10": 0.4})
+"""
+    )
+    result = builds.run()
+    result.assert_outcomes(passed=1)
+    note = "4 of 5 rankings end at rank 3, so recall@10 sees only 3 results there; retrieve 10 or more"
+    result.stdout.fnmatch_lines([f"test_*.py::test_deep: {note}"])
+
+
 def test_classes_of_unittest_take_the_fixture_as_pytest_gives_it(builds: Builds) -> None:
     builds.write(
         SUITE

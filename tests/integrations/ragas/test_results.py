@@ -34,6 +34,7 @@ def test_a_metric_that_raised_scores_0_and_is_counted() -> None:
         "failed": 1,
         "no_relevant": 1,
         "longest_ranking": 1,
+        "rankings": 2,
     }
     assert str(evaluation).splitlines()[3:] == [
         "4 queries",

@@ -350,7 +350,7 @@ def save_to_folder(result: Evaluation | Comparison, folder: str | None) -> str |
     try:
         result.save(path)
     except ValueError:
-        # JSON cannot hold a function given as match, or the metadata; the numbers are enough.
+        # A file cannot hold a function given as match, or an object in metadata; the numbers are enough.
         result.save(path, rankings=False)
     return str(path)
 

@@ -394,7 +394,7 @@ class RetrievalCheck:
         if comparison is not None:
             outcome.notes = [note for note in comparison.notes if note not in failed_text]
         # A metric that looks further than the rankings go is another metric than its name says, and may miss its floor.
-        depths = depth_notes(evaluation.counts["longest_ranking"], evaluation.metrics)
+        depths = depth_notes(evaluation.counts, evaluation.metrics)
         if not failed:
             outcome.notes += depths
             return

@@ -1,0 +1,81 @@
+"""Where rankings end: what is counted, merged, kept and told, and when nothing is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import retrieval_metrics as rm
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOTE = "12 of 15 rankings end at rank 4, so recall@10 sees only 4 results there; retrieve 10 or more"
+
+
+def evaluate_lengths(lengths: list[int], metrics: Any = "recall@10", first: int = 0) -> rm.Evaluation:
+    """Return the evaluation of one ranking of each length, whose first document is relevant."""
+    run: dict[str, list[str]] = {}
+    for number, length in enumerate(lengths, start=first):
+        run[f"q{number}"] = [f"d{rank}" for rank in range(length)]
+    return rm.evaluate({query: ["d0"] for query in run}, run, metrics)
+
+
+def find_depth_lines(result: Any) -> list[str]:
+    return [line for line in str(result).splitlines() if "rankings end" in line]
+
+
+def test_most_rankings_end_early() -> None:
+    result = evaluate_lengths([4] * 12 + [10, 12, 20])
+    counts = result.counts
+    assert (counts["rankings"], counts["cut_rankings"], counts["cut_rank"]) == (15, 12, 4)
+    assert counts["longest_ranking"] == 20
+    assert find_depth_lines(result) == [NOTE]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "metrics"),
+    [
+        ([10] * 12 + [4, 4, 4], "recall@10"),
+        ([4] * 12 + [10] * 3, "recall@5"),  # one result less, as after a duplicate was removed
+        ([1] * 12 + [2] * 3, "recall@2"),
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10, 12], "recall@10"),  # a score threshold
+        ([7, 8, 8, 9, 8, 7, 9, 8, 11, 12], "recall@10"),  # a token budget
+        ([300, 850, 912, 930, 990, 1100, 1200], "recall@1000"),  # every document that has a word of the query
+        ([0] * 12 + [10] * 3, "recall@10"),
+        ([4] * 12 + [20] * 3, ["mrr", "recall@4"]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_rankings_of_many_lengths_or_deep_enough_are_not_told(lengths: list[int], metrics: Any) -> None:
+    assert find_depth_lines(evaluate_lengths(lengths, metrics)) == []
+
+
+@pytest.mark.parametrize("split", [3, 12, 14])
+def test_merged_evaluations_count_as_one(split: int) -> None:
+    lengths = [4] * 12 + [10, 12, 20]
+    parts = [evaluate_lengths(lengths[:split]), evaluate_lengths(lengths[split:], first=split)]
+    whole = evaluate_lengths(lengths)
+    for merged in (rm.merge(parts), rm.merge([part.totals() for part in parts])):
+        assert merged.counts == whole.counts
+        assert find_depth_lines(merged) == [NOTE]
+
+
+def test_a_part_whose_longest_early_ranking_is_shorter_adds_none() -> None:
+    parts = [evaluate_lengths([3, 3, 3, 10]), evaluate_lengths([4, 10], first=4)]
+    counts = rm.merge(parts).counts
+    assert counts == evaluate_lengths([3, 3, 3, 10, 4, 10]).counts
+    assert (counts["cut_rank"], counts["cut_rankings"]) == (4, 1)
+
+
+def test_slices_and_saved_files_and_explanations_know_it(tmp_path: Path) -> None:
+    lengths = [4] * 12 + [10, 12, 20]
+    result = evaluate_lengths(lengths)
+    result.save(tmp_path / "result.json")
+    assert find_depth_lines(rm.load(tmp_path / "result.json")) == [NOTE]
+    slices = result.group_by(lambda query: "even" if int(query[1:]) % 2 == 0 else "odd")
+    assert slices["odd"].counts["cut_rankings"] == 6
+    run: dict[str, list[str]] = {f"q{number}": list("abcdefghijkl")[:length] for number, length in enumerate(lengths)}
+    missing = rm.evaluate({query: ["a", "z"] for query in run}, run, "recall@10")
+    assert find_depth_lines(missing.worst("recall@10", 1)) == [NOTE]
