@@ -128,7 +128,7 @@ def _find_id_warnings(origin: Origin) -> list[DataWarning]:
             warnings.append(DataWarning("near_misses", wording.format_near_misses(near_misses)))
     near_queries = find_near_queries(origin)
     if near_queries:
-        n_empty = int((origin.judged.n_retrieved == 0).sum())
+        n_empty = len(origin.judged.without_results)
         warnings.append(DataWarning("near_queries", wording.format_near_queries(near_queries, n_empty)))
     return warnings
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from retrieval_metrics.matching.near_ids import find_near_kind, unify_loosely
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ def find_near_queries(origin: Origin) -> Sequence[NearQuery]:
     qrels = origin.judged.qrels
     if qrels.query_kind is not str:
         return ()
-    missing = [qrels.queries[position] for position in np.flatnonzero(origin.judged.n_retrieved == 0).tolist()]
+    missing = [qrels.queries[position] for position in origin.judged.without_results]
     missing_by_spelling: dict[str, list[str]] = {}
     for query in missing:
         if isinstance(query, str) and query not in origin.run:

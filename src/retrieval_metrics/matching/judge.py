@@ -46,16 +46,18 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, orde
 
 def _find_unanswered(judged: JudgedRun, run: RunMapping | Run) -> BoolArray | None:
     """Return which queries the retriever failed for or the run does not hold; None if there are none."""
+    errors = run.errors if isinstance(run, RetrievedRun) else {}
+    if not judged.without_results and not errors:
+        return None
     queries = judged.qrels.queries
     is_unanswered = np.zeros(len(queries), dtype=np.bool_)
-    for position in np.flatnonzero(judged.n_retrieved == 0).tolist():
+    for position in judged.without_results:
         if queries[position] not in run:
             is_unanswered[position] = True
-    if isinstance(run, RetrievedRun):
-        for query in run.errors:
-            failed_position = judged.qrels.place.get(query)
-            if failed_position is not None:
-                is_unanswered[failed_position] = True
+    for query in errors:
+        failed_position = judged.qrels.place.get(query)
+        if failed_position is not None:
+            is_unanswered[failed_position] = True
     return is_unanswered if is_unanswered.any() else None
 
 

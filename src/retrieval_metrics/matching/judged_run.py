@@ -122,6 +122,19 @@ class JudgedRun:
 
     # How much was retrieved.
 
+    @cached_property
+    def longest_ranking(self) -> int:
+        """How many documents were retrieved for the query that has the most."""
+        return int(self.n_retrieved.max(initial=0))
+
+    @cached_property
+    def without_results(self) -> list[int]:
+        """The positions of the queries for which nothing was retrieved, ascending."""
+        if self.n_retrieved.all():  # the usual case
+            return []
+        positions: list[int] = np.flatnonzero(self.n_retrieved == 0).tolist()
+        return positions
+
     @property
     def n_duplicates(self) -> IntArray:
         """How many of the retrieved documents repeat an earlier one, shape (queries,)."""
