@@ -290,6 +290,12 @@ class JudgedRun:
                 self._hits[rel] = hits_of_groups(self, rel)
         return self._hits[rel]
 
+    def hits_within(self, k: Cut, rel: float | None = None) -> Hits:
+        """Return the hit rows within cutoff `k`, which limits items and rows; a budget limits items only."""
+        if self.rows_are_ranks and isinstance(k, int) and k >= self.longest_ranking:
+            return self.hits(rel)  # nothing is below the cutoff
+        return self.hits(rel).cut(k)
+
     def settled_rows(self) -> SettledRows:
         """Return every row of the expanded ranking whose gain is settled, in no particular order."""
         return settled_rows(self)
@@ -309,11 +315,12 @@ class JudgedRun:
             query = qrels.group_query
             grade = qrels.group_grade
         relevant = grade > 0
-        query = query[relevant]
-        grade = grade[relevant]
+        if not relevant.all():
+            query = query[relevant]
+            grade = grade[relevant]
         rises = grade[1:] > grade[:-1]
         # Binary judgments, and all that are written best first, need not be sorted.
-        if (rises & (query[1:] == query[:-1])).any():
+        if rises.any() and (rises & (query[1:] == query[:-1])).any():
             best_first = np.lexsort((-grade, query))
             query = query[best_first]
             grade = grade[best_first]
