@@ -174,28 +174,23 @@ class IdFinder:
         self.read_scores = ReadScores(documents)
         self._duplicates: list[_Duplicate] = []
 
-    def start_query(self, query: QueryId, documents: Sequence[Any]) -> None:
-        """Prepare to look for the judged documents of one query, and forget those of any query before."""
-        self.queries = (query,)
-        self.documents = documents
-        self.bounds = 0, len(documents)
-        self.positions = []
-        self.n_above = []
-        self._tie_by_index.clear()
-        self._duplicates.clear()
-        self.read_scores = ReadScores(documents)
-
     def find_in_scores(self, index: int, ranking: Mapping[Any, float]) -> None:
         """Find the ranks of the judged documents of a query among scored ones, ordered as the `ScoreOrder` says."""
         start = self.bounds[index]
         end = self.bounds[index + 1]
-        documents = self.documents[start:end]
-        if end - start > MIN_JUDGED_FOR_C_LOOP:
-            positions = list(compress(range(start, end), map(ranking.__contains__, documents)))
-        else:
-            positions = [position for position, document in enumerate(documents, start) if document in ranking]
+        documents = self.documents
         scores = list(ranking.values())
-        found_scores = [ranking[documents[position - start]] for position in positions]
+        if end - start > MIN_JUDGED_FOR_C_LOOP:
+            positions = list(compress(range(start, end), map(ranking.__contains__, documents[start:end])))
+            found_scores = [ranking[documents[position]] for position in positions]
+        else:
+            positions = []
+            found_scores = []
+            for position in range(start, end):
+                document = documents[position]
+                if document in ranking:
+                    positions.append(position)
+                    found_scores.append(ranking[document])
         total: Any = None
         try:
             # The sum is finite only if every score is, and summing is one pass in C.
@@ -220,10 +215,7 @@ class IdFinder:
             ascending = sorted(ranking.values())
             ends = [bisect_right(ascending, ranking[self.documents[position]]) for position in positions]
         n_retrieved = len(ascending)
-        tied_scores: dict[int, float] = {}
-        for found_index, score_end in enumerate(ends, start=len(self.positions)):
-            if score_end > 1 and ascending[score_end - 2] == ascending[score_end - 1]:
-                tied_scores[found_index] = float(ascending[score_end - 1])
+        tied_scores = _collect_ties(ascending, ends, len(self.positions))
         self.positions += positions
         self.n_above += [n_retrieved - score_end for score_end in ends]
         if tied_scores:
@@ -327,6 +319,15 @@ class IdFinder:
         tied[tied_rows] = n_tied
         tied_from[tied_rows] = first_rank
         return Items.ordered(qrels, document, rank, tied, tied_from)
+
+
+def _collect_ties(ascending: Any, ends: list[int], first_index: int) -> dict[int, float]:
+    """Return the scores of interest that other documents have, too, by index; they end at `ends` in the order."""
+    tied_scores: dict[int, float] = {}
+    for found_index, score_end in enumerate(ends, start=first_index):
+        if score_end > 1 and ascending[score_end - 2] == ascending[score_end - 1]:
+            tied_scores[found_index] = float(ascending[score_end - 1])
+    return tied_scores
 
 
 def _sort_ascending(scores: list[Any], total: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.inputs.single_precision import round_scores
+from retrieval_metrics.inputs.single_precision import round_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,7 +86,7 @@ def find_in_short_rankings(
     if not is_finite:  # nor is NaN, which is in no range
         return None
     if single_precision:
-        values = round_scores(values)
+        values = round_column(values)
     documents = qrels.documents
     bounds = qrels.bounds
     n_judged = map(sub, bounds[1:], bounds)
@@ -101,7 +101,7 @@ def find_in_short_rankings(
     found_scores = [rankings[owner][documents[place]] for owner, place in zip(query.tolist(), positions, strict=True)]
     score = np.fromiter(found_scores, np.float64, len(found_scores))
     if single_precision:
-        score = round_scores(score)
+        score = round_column(score)
     others = table[query]
     column = score[:, np.newaxis]
     n_above = (others > column).sum(axis=1)
