@@ -7,7 +7,6 @@ comparison begins with the warnings about a whole system, and raises if no syste
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.evaluation import data_warning_wording as wording
@@ -22,6 +21,7 @@ from retrieval_metrics.evaluation.score_order import are_distances
 from retrieval_metrics.evaluation.shared_file_names import find_retrieved_shared_file_name
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
+from retrieval_metrics.inputs.items import NO_TEXTS
 from retrieval_metrics.matching.near_misses import find_near_misses
 from retrieval_metrics.metrics.base.metric import as_metric
 
@@ -184,8 +184,7 @@ def distances_note(judged: JudgedRun | None, run: Mapping[Any, Any]) -> str:
 # Ids that nearly match.
 
 
-@dataclass(frozen=True, slots=True)
-class NearMissReport:
+class NearMissReport(NamedTuple):
     """Relevant documents that were not found, but retrieved under nearly their ids.
 
     Attributes:
@@ -202,7 +201,7 @@ class NearMissReport:
     count_by_kind: Mapping[NearIdKind, int]
     example: NearMiss
     change: IdChange
-    query_texts: QueryTexts = field(default_factory=dict)
+    query_texts: QueryTexts = NO_TEXTS
 
 
 def find_near_miss_report(origin: Origin) -> NearMissReport | None:
@@ -234,8 +233,7 @@ def find_near_misses_note(scores: Scores, metric: str, floor: float) -> str:
 # Items and spans that could not be located in their sources.
 
 
-@dataclass(frozen=True, slots=True)
-class UnlocatedItems:
+class UnlocatedItems(NamedTuple):
     """Retrieved items in which no span could be looked for.
 
     Attributes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.matching.near_ids import find_near_kind, unify_loosely
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.near_ids import NearIdKind
 
 
-@dataclass(frozen=True, slots=True)
-class NearQuery:
+class NearQuery(NamedTuple):
     """A judged query without results, and the query of the run whose id nearly equals its own.
 
     Attributes:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class MetricSummary:
+class MetricSummary(NamedTuple):
     """The printed numbers of one metric.
 
     Attributes:
@@ -55,8 +53,7 @@ class MetricSummary:
     residual: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterSummary:
+class ClusterSummary(NamedTuple):
     """The clusters of the queries.
 
     Attributes:
@@ -68,8 +65,7 @@ class ClusterSummary:
     design_effects: Mapping[Metric, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """Everything that is printed of an evaluation.
 
     Attributes:

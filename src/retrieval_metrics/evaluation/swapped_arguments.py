@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ MIN_FRACTIONAL_SHARE = 0.9
 MIN_DISTINCT_SHARE = 0.7
 
 
-@dataclass(frozen=True, slots=True)
-class SwappedArguments:
+class SwappedArguments(NamedTuple):
     """The evidence that judgments and run were exchanged.
 
     Attributes:

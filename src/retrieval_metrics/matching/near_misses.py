@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -74,8 +74,7 @@ UNAMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset(
 MIN_NUMBERED_PARTS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class NearMiss:
+class NearMiss(NamedTuple):
     """A relevant document that was not found, and the retrieved id that nearly equals its own.
 
     Attributes:
