@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.empty_rankings import find_empty_rankings
 from retrieval_metrics.evaluation.hidden_calls import find_hidden_calls
-from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, mean_with_near_misses
-from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
 from retrieval_metrics.evaluation.near_queries import find_near_queries
 from retrieval_metrics.evaluation.own_id_first import find_own_id_first
 from retrieval_metrics.evaluation.parents import count_chunks_in_parents
@@ -210,6 +208,9 @@ def find_near_miss_report(origin: Origin) -> NearMissReport | None:
     example = near_misses.find_example()
     if example is None:
         return None
+    # Imported here because few runs have near misses.
+    from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
+
     return NearMissReport(
         n_near_misses=len(near_misses),
         n_missing=near_misses.n_missing,
@@ -222,6 +223,9 @@ def find_near_miss_report(origin: Origin) -> NearMissReport | None:
 
 def find_near_misses_note(scores: Scores, metric: str, floor: float) -> str:
     """Return the warning about near misses if the mean of a metric would reach a floor with them; else nothing."""
+    # Imported here because only a mean below its floor needs it.
+    from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, mean_with_near_misses
+
     if not has_near_ids(scores) or mean_with_near_misses(scores, as_metric(metric)) < floor:
         return ""
     for warning in find_data_warnings(scores):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.evaluation.budget_coverage import measure_budget_fills
 from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.evaluation.tie_range import TieRange
@@ -120,7 +119,7 @@ def _compute_summary(record: Record) -> Summary:
         counts=record.counts,
         rules=record.rules,
         clusters=_summarize_clusters(record),
-        budget_fills=measure_budget_fills(record) if isinstance(record, Scores) else {},
+        budget_fills=_measure_budgets(record),
         tie_range=TieRange.from_record(record),
     )
 
@@ -205,6 +204,15 @@ def sum_clustered_values(values: FloatArray, labels: IntArray) -> Sums:
 
     is_defined = ~np.isnan(values)
     return effective_sums(values[is_defined], labels[is_defined])
+
+
+def _measure_budgets(record: Record) -> Mapping[Budget, BudgetFill]:
+    if not isinstance(record, Scores) or not record.budgets:
+        return {}
+    # Imported here because few metrics have a budget.
+    from retrieval_metrics.evaluation.budget_coverage import measure_budget_fills
+
+    return measure_budget_fills(record)
 
 
 def _summarize_clusters(record: Record) -> ClusterSummary | None:

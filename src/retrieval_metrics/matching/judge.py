@@ -12,7 +12,6 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.budget import Lengths
 from retrieval_metrics.matching.ids import judge_by_id
-from retrieval_metrics.matching.vectorised_ids import judge_by_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,6 +67,9 @@ def _join(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, orde
                 "a Run in columns holds only ids, which can only be matched by id; pass lists of Retrieved per query"
             )
         if order.ties != "input" and not order.single_precision and not is_forked_from_polars():
+            # Imported here because only runs in columns need it.
+            from retrieval_metrics.matching.vectorised_ids import judge_by_column
+
             return judge_by_column(qrels, run)
         return judge_by_id(qrels, run.as_dict(), order)
     first_ranking = _find_first_ranking(run)
