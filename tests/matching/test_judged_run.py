@@ -23,6 +23,7 @@ def test_it_counts_what_was_retrieved_and_what_is_distinct(judged: JudgedRun) ->
     assert judged.n_retrieved.tolist() == [6, 0, 1, 0]
     assert judged.longest_ranking == 6
     assert judged.without_results == [1, 3]
+    assert judged.count_queries_in(RUN) == 3  # q4 is not there
     assert judged.n_duplicates.tolist() == [2, 0, 0, 0]
     assert judged.n_within(4).tolist() == [4, 0, 1, 0]
     assert judged.n_distinct(4).tolist() == [3, 0, 1, 0]

@@ -79,13 +79,12 @@ def count_issues(
     if scored_positions is not None:
         has_relevant = has_relevant[scored_positions]
     n_missing = int(np.count_nonzero(_is_missing(judged, run))) if judged.without_results else 0
-    n_judged_in_run = sum(map(run.__contains__, judged.qrels.queries))
     return Counts(
         queries=judged.n_queries,
         scored=int(np.count_nonzero(counts_in_means(has_relevant, rules))),
         missing=n_missing,
         failed=len(find_failed_queries(judged, run)),
-        unjudged_queries=len(run) - n_judged_in_run,
+        unjudged_queries=len(run) - judged.count_queries_in(run),
         no_relevant=int(np.count_nonzero(is_undefined)),
         duplicates=len(judged.duplicates.query),
         excluded=0 if judged.n_excluded is None else int(judged.n_excluded.sum()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from retrieval_metrics.matching.judged_columns import NO_DUPLICATES, IdealRankin
 from retrieval_metrics.matching.rank_rows import is_forbidden, is_relevant, ordinals, within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.inputs.items import Span
@@ -139,6 +139,12 @@ class JudgedRun:
     def n_duplicates(self) -> IntArray:
         """How many of the retrieved documents repeat an earlier one, shape (queries,)."""
         return np.bincount(self.duplicates.query, minlength=self.n_queries)
+
+    def count_queries_in(self, run: Mapping[Any, Any]) -> int:
+        """Count the judged queries in the run that was judged; those with results are."""
+        n_without_results = len(self.without_results)
+        queries = map(self.qrels.queries.__getitem__, self.without_results)
+        return self.n_queries - n_without_results + sum(map(run.__contains__, queries))
 
     def n_within(self, k: Cut) -> IntArray:
         """Return how many of the first `k` ranks are filled, shape (queries,)."""
