@@ -358,6 +358,20 @@ def test_what_is_computed_and_printed_needs_numpy_alone(call: str) -> None:
         assert not new_packages & SLOW_STANDARD_MODULES
 
 
+# What only some data or options need.
+RARELY_NEEDED = {
+    *("evaluation.budget_coverage", "evaluation.id_mismatch", "evaluation.near_miss_effect"),
+    *("evaluation.near_miss_remedy", "inputs.dataframes", "inputs.hosts", "matching.item_rankings"),
+    *("matching.matching_options", "matching.vectorised_ids", "metrics.base.given_metrics"),
+}
+
+
+def test_evaluating_ids_and_printing_loads_nothing_that_few_evaluations_need() -> None:
+    new_modules = loaded_modules(f"{EVALUATION}str(rm.evaluate(qrels, run))")
+    assert "retrieval_metrics.evaluation.summary" in new_modules
+    assert not {f"retrieval_metrics.{name}" for name in RARELY_NEEDED} & new_modules
+
+
 def test_formatting_numbers_and_tables_loads_no_reader_of_saved_files() -> None:
     new_modules = loaded_modules(
         "import sys\nfrom retrieval_metrics.integration_api.text import Table, numbers, save_text"

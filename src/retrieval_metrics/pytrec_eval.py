@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from math import exp, fsum, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -95,18 +95,20 @@ class RelevanceEvaluator:
                 raise TypeError(
                     f"the ranking of query {query!r} must map documents to scores, got {type(ranking).__name__}"
                 )
+        if not queries or not self._parameters_by_measure:
+            return {query: {} for query in queries}
         if len(queries) <= MAX_SINGLE_QUERIES and self._can_score_singly:
             values = self._score_singly(queries, scores)
             if values is not None:
                 return values
-        if not queries or not self._parameters_by_measure:
-            return {query: {} for query in queries}
         qrels = self._select_qrels(queries)
         columns = self._compute_columns(qrels, scores)
         table = np.nan_to_num(np.column_stack(list(columns.values())))  # 0/0 is 0, which has a mean
-        rows = table.tolist()
-        names = list(columns)
-        return {query: dict(zip(names, rows[qrels.place[query]], strict=True)) for query in queries}
+        values_by_position = map(dict, map(zip, repeat(list(columns)), table.tolist()))
+        if queries == qrels.queries:  # the usual order
+            return dict(zip(queries, values_by_position, strict=True))
+        listed_values = list(values_by_position)
+        return {query: listed_values[qrels.place[query]] for query in queries}
 
     def _select_qrels(self, queries: Sequence[str]) -> Qrels:
         """Return the judgments of the queries: only theirs if they are few, as in batches of a large collection."""
@@ -117,23 +119,26 @@ class RelevanceEvaluator:
     def _score_singly(
         self, queries: list[str], scores: Mapping[str, Mapping[str, float]]
     ) -> dict[str, dict[str, float]] | None:
-        """Return the values of a few queries without columns, equal to the last bit; None if some ids are not text."""
-        values: dict[str, dict[str, float]] = {}
-        requested = list(iterate_values(self._parameters_by_measure))
-        finder = IdFinder([], [], [], PYTREC_EVAL.order)
+        """Return the values of a few queries without arrays, equal to the last bit; None if some ids are not text."""
+        judgments_of_queries = []
         for query in queries:
-            ranking = scores[query]
             judgments = self._judgments_by_query.get(query)
             if judgments is None:
                 judgments = QueryJudgments(query, self._qrels_by_query[query], self._level)
                 self._judgments_by_query[query] = judgments
+            ranking = scores[query]
             if ranking and not (judgments.has_text_ids and type(next(iter(ranking))) is str):
                 return None
-            documents = FoundDocuments(finder, query, judgments, ranking, self._level)
-            values[query] = {
-                value.name: SINGLE_QUERY_MEASURES[value.measure](documents, value.parameter) for value in requested
-            }
-        return values
+            judgments_of_queries.append(judgments)
+        found = find_documents(queries, judgments_of_queries, scores, self._level)
+        names = []
+        columns = []
+        for value in iterate_values(self._parameters_by_measure):
+            compute = SINGLE_QUERY_MEASURES[value.measure]
+            names.append(value.name)
+            columns.append([compute(documents, value.parameter) for documents in found])
+        rows = zip(*columns, strict=True)
+        return dict(zip(queries, map(dict, map(zip, repeat(names), rows)), strict=True))
 
     def _compute_columns(self, qrels: Qrels, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, FloatArray]:
         judged = judge(apply_rules_to_qrels(qrels, PYTREC_EVAL), scores, "id", PYTREC_EVAL.order)
@@ -482,7 +487,7 @@ class QueryGains(NamedTuple):
 # The usual measures of one query, as the metrics compute them for all: columns cost more than a few queries do.
 
 # With more queries, columns cost less.
-MAX_SINGLE_QUERIES = 64
+MAX_SINGLE_QUERIES = 48
 
 
 class QueryJudgments:
@@ -497,14 +502,20 @@ class QueryJudgments:
     """
 
     def __init__(self, query: str, grade_by_document: Mapping[str, int], level: int) -> None:
-        self.documents = [document for document, grade in grade_by_document.items() if grade >= 0]
-        self.grades = [grade for grade in grade_by_document.values() if grade >= 0]
-        self.has_text_ids = isinstance(query, str) and all(isinstance(document, str) for document in self.documents)
-        self.n_relevant = sum(grade >= level for grade in self.grades)
+        self.documents = list(grade_by_document)
+        self.grades = list(grade_by_document.values())
+        if min(self.grades) < 0:
+            self.documents = [document for document, grade in grade_by_document.items() if grade >= 0]
+            self.grades = [grade for grade in grade_by_document.values() if grade >= 0]
+        self.has_text_ids = type(query) is str and set(map(type, self.documents)) <= {str}
+        self.n_relevant = 0
+        for grade in self.grades:
+            if grade >= level:
+                self.n_relevant += 1
         self.ideal_dcg: dict[float | None, float] = {}
 
 
-class FoundDocuments:
+class FoundDocuments(NamedTuple):
     """The judged documents that are in a ranking.
 
     Attributes:
@@ -514,19 +525,10 @@ class FoundDocuments:
         relevant_ranks: The ranks of the relevant documents, ascending.
     """
 
-    def __init__(
-        self, finder: IdFinder, query: str, judgments: QueryJudgments, ranking: Mapping[str, float], level: int
-    ) -> None:
-        finder.start_query(query, judgments.documents)
-        finder.find_in_scores(0, ranking)
-        self.judgments = judgments
-        self.n_retrieved = len(ranking)
-        grades = judgments.grades
-        self.gains = [
-            (n_above + 1, grades[position]) for n_above, position in zip(finder.n_above, finder.positions, strict=True)
-        ]
-        self.gains.sort()
-        self.relevant_ranks = [rank for rank, grade in self.gains if grade >= level]
+    judgments: QueryJudgments
+    n_retrieved: int
+    gains: list[tuple[int, int]]
+    relevant_ranks: list[int]
 
     def n_relevant_within(self, cut: float | None) -> int:
         """Return how many relevant documents are among the first."""
@@ -563,6 +565,35 @@ class FoundDocuments:
     def reciprocal_rank(self, _: float | None) -> float:
         """Return 1 over the first relevant rank, 0 without one."""
         return 1 / self.relevant_ranks[0] if self.relevant_ranks else 0.0
+
+
+def find_documents(
+    queries: Sequence[str],
+    judgments_of_queries: Sequence[QueryJudgments],
+    scores: Mapping[str, Mapping[str, float]],
+    level: int,
+) -> list[FoundDocuments]:
+    """Return the judged documents in the ranking of each query."""
+    documents: list[str] = []
+    grades: list[int] = []
+    bounds = [0]
+    for judgments in judgments_of_queries:
+        documents += judgments.documents
+        grades += judgments.grades
+        bounds.append(len(documents))
+    finder = IdFinder(queries, documents, bounds, PYTREC_EVAL.order)
+    found = []
+    for index, query in enumerate(queries):
+        ranking = scores[query]
+        n_found_before = len(finder.positions)
+        finder.find_in_scores(index, ranking)
+        gains = []
+        for found_index in range(n_found_before, len(finder.positions)):
+            gains.append((finder.n_above[found_index] + 1, grades[finder.positions[found_index]]))
+        gains.sort()
+        relevant_ranks = [rank for rank, grade in gains if grade >= level]
+        found.append(FoundDocuments(judgments_of_queries[index], len(ranking), gains, relevant_ranks))
+    return found
 
 
 def _sum_discounted(gains: Iterable[tuple[int, int]], cut: float | None) -> float:

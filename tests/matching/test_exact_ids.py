@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.matching.exact_ids import IdFinder, judge_by_id
+from retrieval_metrics.matching.exact_ids import judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 
 scored_runs = st.dictionaries(
@@ -135,14 +135,3 @@ def test_an_empty_ranking_retrieves_nothing() -> None:
     empties: list[Any] = [[], {}, ()]
     for empty in empties:
         assert judge_by_id(rm.Qrels({"q": ["a"]}), {"q": empty}, TIES_BY_ID).n_retrieved.tolist() == [0]
-
-
-def test_starting_a_query_forgets_the_ties_and_duplicates_before() -> None:
-    finder = IdFinder(["p"], ["a"], [0, 1], TIES_BY_ID)
-    finder.find_in_list(0, ["a", "a"])
-    finder.find_in_scores(0, {"a": 1.0, "b": 1.0})
-    finder.start_query("q", ["a", "b"])
-    finder.find_in_scores(0, {"a": 1.0})
-    items = finder.items(rm.Qrels({"q": ["a", "b"]}))
-    assert (items.rank.tolist(), items.tied.tolist()) == ([1], [1])
-    assert len(finder.duplicates().query) == 0

@@ -21,6 +21,9 @@ def judged() -> JudgedRun:
 
 def test_it_counts_what_was_retrieved_and_what_is_distinct(judged: JudgedRun) -> None:
     assert judged.n_retrieved.tolist() == [6, 0, 1, 0]
+    assert judged.longest_ranking == 6
+    assert judged.without_results == [1, 3]
+    assert judged.count_queries_in(RUN) == 3  # q4 is not there
     assert judged.n_duplicates.tolist() == [2, 0, 0, 0]
     assert judged.n_within(4).tolist() == [4, 0, 1, 0]
     assert judged.n_distinct(4).tolist() == [3, 0, 1, 0]
@@ -41,6 +44,17 @@ def test_it_knows_what_is_relevant_forbidden_and_unanswered(judged: JudgedRun) -
     assert judged.relevant_item_queries(2).tolist() == [0]
     assert judged.unanswered is not None
     assert judged.unanswered.tolist() == [False, False, False, True]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, None, np.array([2, 1])])
+def test_the_hits_within_a_cutoff_are_those_of_all_that_it_cuts(k: Any) -> None:
+    run = {"q1": ["a", "x"], "q2": ["x", "b", "a"]}
+    flat = {"q1": {"a": 2}, "q2": {"a": 1, "b": 1}}
+    grouped = {"q1": [["a"], ["a", "b"], ["a", "c"]], "q2": [["a"], ["b"]]}  # the first result is three rows
+    for qrels in (flat, grouped):
+        judged = judge(rm.Qrels(qrels), run, "id", TIES_BY_ID)
+        for column, cut_column in zip(judged.hits_within(k), judged.hits().cut(k), strict=True):
+            assert column.tolist() == cut_column.tolist()
 
 
 def test_duplicates_may_count_as_further_hits(judged: JudgedRun) -> None:

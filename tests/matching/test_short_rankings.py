@@ -37,8 +37,7 @@ def facts(qrels: rm.Qrels, run: Any, order: ScoreOrder) -> list[Any]:
 
 def assert_same_ranks(run: Any, order: ScoreOrder, *, is_fast: bool) -> None:
     qrels = rm.Qrels({query: {"d1": 1, "d4": 2, "d7": 0, f"{query}-only": 1} for query in [*run, "not in the run"]})
-    finder = exact_ids.IdFinder(qrels.queries, qrels.documents, qrels.bounds, order)
-    assert (exact_ids._find_in_short_rankings(finder, qrels, run, order) is not None) == is_fast
+    assert (exact_ids._find_in_short_rankings(qrels, run, order) is not None) == is_fast
     ranks_at_once = facts(qrels, run, order)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact_ids, "list_short_rankings", lambda *_: None)

@@ -6,8 +6,7 @@ import sys
 import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,8 +20,7 @@ class RetrievalWarning(UserWarning):
     """The data is probably not what was meant; the results are correct for the data as given."""
 
 
-@dataclass(frozen=True, slots=True)
-class UserLine:
+class UserLine(NamedTuple):
     """A line of user code, for a warning that may come later and from another thread."""
 
     filename: str

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ MAX_UNFILLED_SHARE = 0.1
 
 
 @register_record
-@dataclass(frozen=True, slots=True)
-class BudgetFill:
+class BudgetFill(NamedTuple):
     """How one system fills a budget, over the queries for which it retrieved anything.
 
     Attributes:
@@ -65,8 +63,7 @@ class BudgetFill:
 
 
 @register_record
-@dataclass(frozen=True, slots=True)
-class BudgetUse:
+class BudgetUse(NamedTuple):
     """How the systems of a comparison fill a budget; whether their values at this budget can be compared.
 
     Attributes:

@@ -76,19 +76,21 @@ def count_issues(
         rules: The rule set.
         scored_positions: The positions of the queries that are scored; None for all.
     """
-    is_undefined = judged.n_relevant() == 0
+    is_undefined = judged.without_relevant()
+    if is_undefined is None:
+        is_undefined = np.zeros(judged.n_queries, dtype=np.bool_)
     has_relevant = ~is_undefined
     if scored_positions is not None:
         has_relevant = has_relevant[scored_positions]
-    n_judged_in_run = sum(query in run for query in judged.qrels.queries)
+    n_missing = int(np.count_nonzero(_is_missing(judged, run))) if judged.without_results else 0
     return Counts(
         queries=judged.n_queries,
         scored=int(np.count_nonzero(counts_in_means(has_relevant, rules))),
-        missing=int(np.count_nonzero(_is_missing(judged, run))),
+        missing=n_missing,
         failed=len(find_failed_queries(judged, run)),
-        unjudged_queries=len(run) - n_judged_in_run,
+        unjudged_queries=len(run) - judged.count_queries_in(run),
         no_relevant=int(np.count_nonzero(is_undefined)),
-        duplicates=int(judged.n_duplicates.sum()),
+        duplicates=len(judged.duplicates.query),
         excluded=0 if judged.n_excluded is None else int(judged.n_excluded.sum()),
         ties=len(judged.tied_queries()),
         unlocated=len(judged.unlocated),

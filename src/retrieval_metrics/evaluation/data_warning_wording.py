@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.redaction import show_error
-from retrieval_metrics.evaluation.near_miss_remedy import find_spelling_change
 from retrieval_metrics.inputs.match_key import METADATA_PREFIX
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.display_text import quote_query_text
@@ -221,6 +220,9 @@ def format_without_match_value(n_without: int, n_results: int, match: str) -> st
 
 def format_near_queries(near_queries: Sequence[NearQuery], n_empty: int) -> str:
     """Return how many queries without results are in the run under nearly their ids, an example, and what to write."""
+    # Imported here because few runs have such queries.
+    from retrieval_metrics.evaluation.near_miss_remedy import find_spelling_change
+
     example = near_queries[0]
     verb = "is" if len(near_queries) == 1 else "are"
     show = ascii if example.kind in INVISIBLE_KINDS else repr

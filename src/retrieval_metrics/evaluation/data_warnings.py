@@ -7,14 +7,11 @@ comparison begins with the warnings about a whole system, and raises if no syste
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.empty_rankings import find_empty_rankings
 from retrieval_metrics.evaluation.hidden_calls import find_hidden_calls
-from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, mean_with_near_misses
-from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
 from retrieval_metrics.evaluation.near_queries import find_near_queries
 from retrieval_metrics.evaluation.own_id_first import find_own_id_first
 from retrieval_metrics.evaluation.parents import count_chunks_in_parents
@@ -22,6 +19,7 @@ from retrieval_metrics.evaluation.score_order import are_distances
 from retrieval_metrics.evaluation.shared_file_names import find_retrieved_shared_file_name
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
+from retrieval_metrics.inputs.items import NO_TEXTS
 from retrieval_metrics.matching.near_misses import find_near_misses
 from retrieval_metrics.metrics.base.metric import as_metric
 
@@ -128,7 +126,7 @@ def _find_id_warnings(origin: Origin) -> list[DataWarning]:
             warnings.append(DataWarning("near_misses", wording.format_near_misses(near_misses)))
     near_queries = find_near_queries(origin)
     if near_queries:
-        n_empty = int((origin.judged.n_retrieved == 0).sum())
+        n_empty = len(origin.judged.without_results)
         warnings.append(DataWarning("near_queries", wording.format_near_queries(near_queries, n_empty)))
     return warnings
 
@@ -184,8 +182,7 @@ def distances_note(judged: JudgedRun | None, run: Mapping[Any, Any]) -> str:
 # Ids that nearly match.
 
 
-@dataclass(frozen=True, slots=True)
-class NearMissReport:
+class NearMissReport(NamedTuple):
     """Relevant documents that were not found, but retrieved under nearly their ids.
 
     Attributes:
@@ -202,7 +199,7 @@ class NearMissReport:
     count_by_kind: Mapping[NearIdKind, int]
     example: NearMiss
     change: IdChange
-    query_texts: QueryTexts = field(default_factory=dict)
+    query_texts: QueryTexts = NO_TEXTS
 
 
 def find_near_miss_report(origin: Origin) -> NearMissReport | None:
@@ -215,6 +212,9 @@ def make_near_miss_report(near_misses: NearMisses, origin: Origin | None) -> Nea
     example = near_misses.find_example()
     if example is None:
         return None
+    # Imported here because few runs have near misses.
+    from retrieval_metrics.evaluation.near_miss_remedy import find_id_change
+
     return NearMissReport(
         n_near_misses=len(near_misses),
         n_missing=near_misses.n_missing,
@@ -227,6 +227,9 @@ def make_near_miss_report(near_misses: NearMisses, origin: Origin | None) -> Nea
 
 def find_near_misses_note(scores: Scores, metric: str, floor: float) -> str:
     """Return the warning about near misses if the mean of a metric would reach a floor with them; else nothing."""
+    # Imported here because only a mean below its floor needs it.
+    from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, mean_with_near_misses
+
     if not has_near_ids(scores) or mean_with_near_misses(scores, as_metric(metric)) < floor:
         return ""
     for warning in find_data_warnings(scores):
@@ -238,8 +241,7 @@ def find_near_misses_note(scores: Scores, metric: str, floor: float) -> str:
 # Items and spans that could not be located in their sources.
 
 
-@dataclass(frozen=True, slots=True)
-class UnlocatedItems:
+class UnlocatedItems(NamedTuple):
     """Retrieved items in which no span could be looked for.
 
     Attributes:

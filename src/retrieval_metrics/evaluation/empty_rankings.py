@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.evaluation.counts import expects_results, find_failed_queries
+from retrieval_metrics.inputs.items import NO_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import QueryTexts
 
 
-@dataclass(frozen=True, slots=True)
-class EmptyRankings:
+class EmptyRankings(NamedTuple):
     """Queries for which nothing was retrieved though something should be.
 
     Attributes:
@@ -37,7 +36,7 @@ class EmptyRankings:
     first_query: QueryId
     scored_zero: bool
     failures: Mapping[QueryId, Exception]
-    query_texts: QueryTexts = field(default_factory=dict)
+    query_texts: QueryTexts = NO_TEXTS
 
 
 def find_empty_rankings(scores: Scores) -> EmptyRankings | None:

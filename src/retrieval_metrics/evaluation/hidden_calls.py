@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from retrieval_metrics.inputs.items import NO_TEXTS
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
 if TYPE_CHECKING:
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenCalls:
+class HiddenCalls(NamedTuple):
     """Queries whose first k results come from one call though later calls returned some.
 
     Attributes:
@@ -33,7 +32,7 @@ class HiddenCalls:
     n_queries: int
     n_with_calls: int
     first_query: QueryId
-    query_texts: QueryTexts = field(default_factory=dict)
+    query_texts: QueryTexts = NO_TEXTS
 
 
 def find_hidden_calls(

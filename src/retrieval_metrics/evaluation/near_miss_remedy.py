@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from unicodedata import name as name_character
 from unicodedata import normalize
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 Side: TypeAlias = Literal["both", "judgments", "run"]
 
 
-@dataclass(frozen=True, slots=True)
-class IdChange:
+class IdChange(NamedTuple):
     """A change of ids after which they match.
 
     Attributes:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.matching.near_ids import find_near_kind, unify_loosely
 
@@ -16,8 +13,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.near_ids import NearIdKind
 
 
-@dataclass(frozen=True, slots=True)
-class NearQuery:
+class NearQuery(NamedTuple):
     """A judged query without results, and the query of the run whose id nearly equals its own.
 
     Attributes:
@@ -39,7 +35,7 @@ def find_near_queries(origin: Origin) -> Sequence[NearQuery]:
     qrels = origin.judged.qrels
     if qrels.query_kind is not str:
         return ()
-    missing = [qrels.queries[position] for position in np.flatnonzero(origin.judged.n_retrieved == 0).tolist()]
+    missing = [qrels.queries[position] for position in origin.judged.without_results]
     missing_by_spelling: dict[str, list[str]] = {}
     for query in missing:
         if isinstance(query, str) and query not in origin.run:

@@ -66,6 +66,8 @@ def _first_rankings(run: Mapping[Any, Any], judged: JudgedRun) -> Iterator[tuple
 
 
 def _comes_first(query: Any, ranking: Any) -> bool:
+    if type(ranking) is dict and query not in ranking:  # the usual case, and faster than asking what a mapping is
+        return False
     if isinstance(ranking, Mapping):
         return query in ranking and ranking[query] >= max(ranking.values())
     first = ranking[0]

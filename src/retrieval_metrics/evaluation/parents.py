@@ -22,7 +22,8 @@ def count_chunks_in_parents(origin: Origin) -> int:
     qrels = judged.qrels
     if isinstance(origin.run, Run) or origin.match != "id" or qrels.document_kind is None:
         return 0
-    if all(issubclass(cls, Mapping) for cls in set(map(type, origin.run.values()))):
+    ranking_types = set(map(type, origin.run.values()))
+    if ranking_types == {dict} or all(issubclass(cls, Mapping) for cls in ranking_types):
         return 0  # rankings with scores hold ids only
     queries_with_parents = []
     for position, query in enumerate(qrels.queries):

@@ -15,7 +15,6 @@ from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_cl
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ranking_order import OrderedRankings
-from retrieval_metrics.metrics.base.given_metrics import require_same_properties
 from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade
 from retrieval_metrics.metrics.base.value_bounds import find_two_valued_queries, ideal_values
 from retrieval_metrics.statistics.sums import ExactSums, Sums
@@ -446,6 +445,9 @@ class Totals:
             raise ValueError(
                 f"parts must have the same metrics, got {_join_names(self.metrics)} and {_join_names(other.metrics)}"
             )
+        # Imported here because only merging needs it.
+        from retrieval_metrics.metrics.base.given_metrics import require_same_properties
+
         require_same_properties(self.metrics, other.metrics)
         if self.rules != other.rules:
             raise ValueError(

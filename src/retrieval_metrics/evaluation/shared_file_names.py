@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import FILE_NAME, get_file_path, last_part, name_path_match
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Origin
 
 
-@dataclass(frozen=True, slots=True)
-class SharedFileName:
+class SharedFileName(NamedTuple):
     """A judged file name that several files in different folders have.
 
     Attributes:

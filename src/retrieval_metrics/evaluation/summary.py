@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.evaluation.budget_coverage import measure_budget_fills
 from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.evaluation.tie_range import TieRange
@@ -34,8 +32,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class MetricSummary:
+class MetricSummary(NamedTuple):
     """The printed numbers of one metric.
 
     Attributes:
@@ -55,8 +52,7 @@ class MetricSummary:
     residual: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterSummary:
+class ClusterSummary(NamedTuple):
     """The clusters of the queries.
 
     Attributes:
@@ -68,8 +64,7 @@ class ClusterSummary:
     design_effects: Mapping[Metric, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """Everything that is printed of an evaluation.
 
     Attributes:
@@ -124,7 +119,7 @@ def _compute_summary(record: Record) -> Summary:
         counts=record.counts,
         rules=record.rules,
         clusters=_summarize_clusters(record),
-        budget_fills=measure_budget_fills(record) if isinstance(record, Scores) else {},
+        budget_fills=_measure_budgets(record),
         tie_range=TieRange.from_record(record),
     )
 
@@ -209,6 +204,15 @@ def sum_clustered_values(values: FloatArray, labels: IntArray) -> Sums:
 
     is_defined = ~np.isnan(values)
     return effective_sums(values[is_defined], labels[is_defined])
+
+
+def _measure_budgets(record: Record) -> Mapping[Budget, BudgetFill]:
+    if not isinstance(record, Scores) or not record.budgets:
+        return {}
+    # Imported here because few metrics have a budget.
+    from retrieval_metrics.evaluation.budget_coverage import measure_budget_fills
+
+    return measure_budget_fills(record)
 
 
 def _summarize_clusters(record: Record) -> ClusterSummary | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ MIN_FRACTIONAL_SHARE = 0.9
 MIN_DISTINCT_SHARE = 0.7
 
 
-@dataclass(frozen=True, slots=True)
-class SwappedArguments:
+class SwappedArguments(NamedTuple):
     """The evidence that judgments and run were exchanged.
 
     Attributes:
@@ -48,7 +46,7 @@ def find_swapped_arguments(judged: JudgedRun, run: Mapping[Any, Any]) -> Swapped
     """Return the evidence that the judgments look like a run and the run like judgments; None if there is none."""
     qrels = judged.qrels
     # An empty run cannot look like judgments.
-    if not judged.n_retrieved.any() or not _has_fractional_grades(qrels):
+    if not _has_fractional_grades(qrels) or not judged.longest_ranking:
         return None
     negated_grades = np.split(-qrels.document_grade, qrels.bounds[1:-1])
     chance = chance_of_increase(negated_grades)
@@ -71,7 +69,7 @@ def find_swapped_arguments(judged: JudgedRun, run: Mapping[Any, Any]) -> Swapped
 def _has_fractional_grades(qrels: Qrels) -> bool:
     """Return whether nearly all grades are fractions."""
     grades = qrels.document_grade
-    n_fractional = int(np.count_nonzero(grades % 1))
+    n_fractional = int(np.count_nonzero(grades != np.floor(grades)))  # faster than the remainder of 1
     return qrels.is_flat and n_fractional > 0 and n_fractional >= MIN_FRACTIONAL_SHARE * len(grades)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from retrieval_metrics._internal.patterns import lazy_pattern
 
@@ -47,8 +46,7 @@ IGNORED_COLUMNS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(NamedTuple):
     """Whether a role must have a column.
 
     Attributes:

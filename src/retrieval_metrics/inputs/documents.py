@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from retrieval_metrics.inputs.hosts import find_host
 from retrieval_metrics.inputs.items import Retrieved
 
 if TYPE_CHECKING:
@@ -99,6 +98,9 @@ def keep_for_rereading(documents: Documents | None) -> Documents | None:
 
 def documents_as_items(documents: Iterable[Any], requirement: str) -> list[Retrieved]:
     """Return documents, of an installed host or of the core, as items of the core."""
+    # Imported here because few evaluations are given documents.
+    from retrieval_metrics.inputs.hosts import find_host
+
     items: list[Retrieved] = []
     for document in documents:
         if isinstance(document, Retrieved):

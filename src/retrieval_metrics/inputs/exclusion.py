@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,8 +31,7 @@ Exclude: TypeAlias = (
 QUERY_ID = "query_id"
 
 
-@dataclass(frozen=True, slots=True)
-class ExcludedRun:
+class ExcludedRun(NamedTuple):
     """A run without the documents to leave out.
 
     Attributes:

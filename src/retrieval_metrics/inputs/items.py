@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -294,3 +294,4 @@ Ranking: TypeAlias = "NumberById | Sequence[DocumentId] | Sequence[Retrieved]"
 QrelsMapping: TypeAlias = Mapping[str, Judgments] | Mapping[int, Judgments]
 RunMapping: TypeAlias = Mapping[str, Ranking] | Mapping[int, Ranking]
 QueryTexts: TypeAlias = Mapping[str, str] | Mapping[int, str]
+NO_TEXTS: QueryTexts = MappingProxyType({})

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, GRADE_COLUMNS, IGNORED_COLUMNS, QUERY_COLUMNS
 from retrieval_metrics.inputs.items import Piece
@@ -77,8 +76,7 @@ def require_no_pairs(qrels: Mapping[Any, Any]) -> None:
         raise _make_row_error(entries[0], f"query {owners[0]!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
+class _Rows(NamedTuple):
     """What lists of one length, which could be groups or rows of a table, have in common.
 
     Attributes:

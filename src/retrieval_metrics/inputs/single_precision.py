@@ -32,7 +32,12 @@ def round_scores(scores: Iterable[float]) -> FloatArray:
         >>> first == second
         True
     """
-    clipped = np.clip(np.fromiter(scores, np.float64), -MAX_FLOAT32, MAX_FLOAT32)
+    return round_column(np.fromiter(scores, np.float64))
+
+
+def round_column(scores: FloatArray) -> FloatArray:
+    """Return the nearest numbers of 32 bits to those of a column."""
+    clipped = np.clip(scores, -MAX_FLOAT32, MAX_FLOAT32)
     return clipped.astype(np.float32).astype(np.float64)
 
 

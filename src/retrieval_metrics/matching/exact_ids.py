@@ -20,7 +20,7 @@ from retrieval_metrics._internal.validation import common_id_type, require_same_
 from retrieval_metrics.inputs.kept_rankings import MAX_COPIED_SCORES
 from retrieval_metrics.inputs.ranking_checks import as_list, refuse_empty_id, require_finite_scores
 from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_ranking
-from retrieval_metrics.matching.judged_columns import Duplicates, Items
+from retrieval_metrics.matching.judged_columns import NO_DUPLICATES, Duplicates, Items
 from retrieval_metrics.matching.judged_run import JudgedRun
 from retrieval_metrics.matching.read_scores import ReadScores, sum_scores
 from retrieval_metrics.matching.short_rankings import find_in_short_rankings, list_short_rankings
@@ -28,7 +28,7 @@ from retrieval_metrics.matching.short_rankings import find_in_short_rankings, li
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics._internal.plain_types import DocumentId, QueryId
+    from retrieval_metrics._internal.plain_types import DocumentId, IntArray, QueryId
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.budget import Lengths
@@ -53,23 +53,28 @@ N_PROBED_SCORES = 8
 
 def judge_by_id(qrels: Qrels, run: RunMapping, order: ScoreOrder, lengths: Lengths | None = None) -> JudgedRun:
     """Find the judged documents of every query in its ranking."""
-    finder = IdFinder(qrels.queries, qrels.documents, qrels.bounds, order)
-    id_types = _find_in_short_rankings(finder, qrels, run, order)
-    if id_types is None:
-        id_types = _find_query_by_query(finder, qrels, run, order)
-    _require_matching_id_types(qrels, id_types)
+    found = _find_in_short_rankings(qrels, run, order)
+    if found is None:
+        found = _find_query_by_query(qrels, run, order)
+    _require_matching_id_types(qrels, found.id_types)
     return JudgedRun(
-        qrels,
-        finder.items(qrels),
-        np.array(finder.n_retrieved),
-        finder.duplicates(),
-        lengths=lengths,
-        read_scores=finder.read_scores,
+        qrels, found.items, found.n_retrieved, found.duplicates, lengths=lengths, read_scores=found.read_scores
     )
 
 
-def _find_query_by_query(finder: IdFinder, qrels: Qrels, run: RunMapping, order: ScoreOrder) -> set[type]:
-    """Look at one ranking after another; return the types of their ids."""
+class _FoundDocuments(NamedTuple):
+    """What was found in the rankings of a run: see `JudgedRun`, and the types of the ids of the run."""
+
+    items: Items
+    n_retrieved: IntArray
+    duplicates: Duplicates
+    read_scores: ReadScores | None
+    id_types: set[type]
+
+
+def _find_query_by_query(qrels: Qrels, run: RunMapping, order: ScoreOrder) -> _FoundDocuments:
+    """Look at one ranking after another."""
+    finder = IdFinder(qrels.queries, qrels.documents, qrels.bounds, order)
     id_types: set[type] = set()
     ranking_by_query: Mapping[Any, Any] = run
     for index, query in enumerate(qrels.queries):
@@ -89,11 +94,12 @@ def _find_query_by_query(finder: IdFinder, qrels: Qrels, run: RunMapping, order:
                 id_types.update(map(type, document_ids))
                 finder.n_retrieved[index] = len(document_ids)
                 finder.find_in_list(index, document_ids)
-    return id_types
+    n_retrieved = np.array(finder.n_retrieved)
+    return _FoundDocuments(finder.items(qrels), n_retrieved, finder.duplicates(), finder.read_scores, id_types)
 
 
-def _find_in_short_rankings(finder: IdFinder, qrels: Qrels, run: RunMapping, order: ScoreOrder) -> set[type] | None:
-    """Look at all rankings at once if they are short; return the types of their ids, or None if they are not."""
+def _find_in_short_rankings(qrels: Qrels, run: RunMapping, order: ScoreOrder) -> _FoundDocuments | None:
+    """Look at all rankings at once if they are short; None if they are not."""
     rankings = list_short_rankings(qrels, run)
     if rankings is None:
         return None
@@ -102,12 +108,14 @@ def _find_in_short_rankings(finder: IdFinder, qrels: Qrels, run: RunMapping, ord
     ranks = find_in_short_rankings(qrels, rankings, single_precision=order.single_precision)
     if ranks is None:
         return None
-    finder.take_short_ranks(ranks, rankings)
-    id_types: set[type] = set()
-    for ranking in rankings:
-        if ranking:
-            id_types.add(type(next(iter(ranking))))
-    return id_types
+    if (ranks.n_equal > 1).any():
+        finder = IdFinder(qrels.queries, qrels.documents, qrels.bounds, order)
+        finder.take_short_ranks(ranks, rankings)
+        items = finder.items(qrels)
+    else:
+        items = Items.ordered(qrels, ranks.position, ranks.n_above + 1)
+    first_ids = map(next, map(iter, filter(None, rankings)))
+    return _FoundDocuments(items, ranks.n_retrieved, NO_DUPLICATES, None, set(map(type, first_ids)))
 
 
 def _require_matching_id_types(qrels: Qrels, id_types: set[type]) -> None:
@@ -166,28 +174,23 @@ class IdFinder:
         self.read_scores = ReadScores(documents)
         self._duplicates: list[_Duplicate] = []
 
-    def start_query(self, query: QueryId, documents: Sequence[Any]) -> None:
-        """Prepare to look for the judged documents of one query, and forget those of any query before."""
-        self.queries = (query,)
-        self.documents = documents
-        self.bounds = 0, len(documents)
-        self.positions = []
-        self.n_above = []
-        self._tie_by_index.clear()
-        self._duplicates.clear()
-        self.read_scores = ReadScores(documents)
-
     def find_in_scores(self, index: int, ranking: Mapping[Any, float]) -> None:
         """Find the ranks of the judged documents of a query among scored ones, ordered as the `ScoreOrder` says."""
         start = self.bounds[index]
         end = self.bounds[index + 1]
-        documents = self.documents[start:end]
-        if end - start > MIN_JUDGED_FOR_C_LOOP:
-            positions = list(compress(range(start, end), map(ranking.__contains__, documents)))
-        else:
-            positions = [position for position, document in enumerate(documents, start) if document in ranking]
+        documents = self.documents
         scores = list(ranking.values())
-        found_scores = [ranking[documents[position - start]] for position in positions]
+        if end - start > MIN_JUDGED_FOR_C_LOOP:
+            positions = list(compress(range(start, end), map(ranking.__contains__, documents[start:end])))
+            found_scores = [ranking[documents[position]] for position in positions]
+        else:
+            positions = []
+            found_scores = []
+            for position in range(start, end):
+                document = documents[position]
+                if document in ranking:
+                    positions.append(position)
+                    found_scores.append(ranking[document])
         total: Any = None
         try:
             # The sum is finite only if every score is, and summing is one pass in C.
@@ -212,10 +215,7 @@ class IdFinder:
             ascending = sorted(ranking.values())
             ends = [bisect_right(ascending, ranking[self.documents[position]]) for position in positions]
         n_retrieved = len(ascending)
-        tied_scores: dict[int, float] = {}
-        for found_index, score_end in enumerate(ends, start=len(self.positions)):
-            if score_end > 1 and ascending[score_end - 2] == ascending[score_end - 1]:
-                tied_scores[found_index] = float(ascending[score_end - 1])
+        tied_scores = _collect_ties(ascending, ends, len(self.positions))
         self.positions += positions
         self.n_above += [n_retrieved - score_end for score_end in ends]
         if tied_scores:
@@ -225,7 +225,6 @@ class IdFinder:
         """Take the ranks of the judged documents of all queries, and break their ties."""
         self.positions = ranks.position.tolist()
         self.n_above = ranks.n_above.tolist()
-        self.n_retrieved = list(map(len, rankings))
         tied = np.flatnonzero(ranks.n_equal > 1).tolist()
         tied_scores_by_query: dict[int, dict[int, float]] = {}
         for found_index in tied:
@@ -302,6 +301,8 @@ class IdFinder:
 
     def duplicates(self) -> Duplicates:
         """Return the ranks that repeat a document of the same ranking."""
+        if not self._duplicates:
+            return NO_DUPLICATES
         query, rank, document = np.array(self._duplicates, dtype=np.int64).reshape(-1, 3).T
         return Duplicates(query, rank, document)
 
@@ -318,6 +319,15 @@ class IdFinder:
         tied[tied_rows] = n_tied
         tied_from[tied_rows] = first_rank
         return Items.ordered(qrels, document, rank, tied, tied_from)
+
+
+def _collect_ties(ascending: Any, ends: list[int], first_index: int) -> dict[int, float]:
+    """Return the scores of interest that other documents have, too, by index; they end at `ends` in the order."""
+    tied_scores: dict[int, float] = {}
+    for found_index, score_end in enumerate(ends, start=first_index):
+        if score_end > 1 and ascending[score_end - 2] == ascending[score_end - 1]:
+            tied_scores[found_index] = float(ascending[score_end - 1])
+    return tied_scores
 
 
 def _sort_ascending(scores: list[Any], total: Any) -> Any:

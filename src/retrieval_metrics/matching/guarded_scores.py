@@ -92,7 +92,8 @@ def guard_long_rankings(run: Any, judged: JudgedRun) -> None:
         n_guarded = len(read_scores)
         queries = list(map(judged.qrels.queries.__getitem__, read_scores.query_positions))
         _guard(run, queries, read_scores)
-    if len(run) > n_guarded:
+    are_all_short = judged.longest_ranking <= MAX_COPIED_SCORES and len(run) == judged.count_queries_in(run)
+    if len(run) > n_guarded and not are_all_short:
         _guard_unread(run)
     if isinstance(run, RetrievedRun):
         for stage in run.stages.values():

@@ -12,7 +12,6 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.budget import Lengths
 from retrieval_metrics.matching.exact_ids import judge_by_id
-from retrieval_metrics.matching.vectorised_ids import judge_by_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,16 +45,18 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, orde
 
 def _find_unanswered(judged: JudgedRun, run: RunMapping | Run) -> BoolArray | None:
     """Return which queries the retriever failed for or the run does not hold; None if there are none."""
+    errors = run.errors if isinstance(run, RetrievedRun) else {}
+    if not judged.without_results and not errors:
+        return None
     queries = judged.qrels.queries
     is_unanswered = np.zeros(len(queries), dtype=np.bool_)
-    for position in np.flatnonzero(judged.n_retrieved == 0).tolist():
+    for position in judged.without_results:
         if queries[position] not in run:
             is_unanswered[position] = True
-    if isinstance(run, RetrievedRun):
-        for query in run.errors:
-            failed_position = judged.qrels.place.get(query)
-            if failed_position is not None:
-                is_unanswered[failed_position] = True
+    for query in errors:
+        failed_position = judged.qrels.place.get(query)
+        if failed_position is not None:
+            is_unanswered[failed_position] = True
     return is_unanswered if is_unanswered.any() else None
 
 
@@ -66,6 +67,9 @@ def _join(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, orde
                 "a Run in columns holds only ids, which can only be matched by id; pass lists of Retrieved per query"
             )
         if order.ties != "input" and not order.single_precision and not is_forked_from_polars():
+            # Imported here because only runs in columns need it.
+            from retrieval_metrics.matching.vectorised_ids import judge_by_column
+
             return judge_by_column(qrels, run)
         return judge_by_id(qrels, run.as_dict(), order)
     first_ranking = _find_first_ranking(run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from retrieval_metrics.matching.judged_columns import NO_DUPLICATES, IdealRankin
 from retrieval_metrics.matching.rank_rows import is_forbidden, is_relevant, ordinals, within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.inputs.items import Span
@@ -122,10 +122,29 @@ class JudgedRun:
 
     # How much was retrieved.
 
+    @cached_property
+    def longest_ranking(self) -> int:
+        """How many documents were retrieved for the query that has the most."""
+        return int(self.n_retrieved.max(initial=0))
+
+    @cached_property
+    def without_results(self) -> list[int]:
+        """The positions of the queries for which nothing was retrieved, ascending."""
+        if self.n_retrieved.all():  # the usual case
+            return []
+        positions: list[int] = np.flatnonzero(self.n_retrieved == 0).tolist()
+        return positions
+
     @property
     def n_duplicates(self) -> IntArray:
         """How many of the retrieved documents repeat an earlier one, shape (queries,)."""
         return np.bincount(self.duplicates.query, minlength=self.n_queries)
+
+    def count_queries_in(self, run: Mapping[Any, Any]) -> int:
+        """Count the judged queries in the run that was judged; those with results are."""
+        n_without_results = len(self.without_results)
+        queries = map(self.qrels.queries.__getitem__, self.without_results)
+        return self.n_queries - n_without_results + sum(map(run.__contains__, queries))
 
     def n_within(self, k: Cut) -> IntArray:
         """Return how many of the first `k` ranks are filled, shape (queries,)."""
@@ -277,6 +296,12 @@ class JudgedRun:
                 self._hits[rel] = hits_of_groups(self, rel)
         return self._hits[rel]
 
+    def hits_within(self, k: Cut, rel: float | None = None) -> Hits:
+        """Return the hit rows within cutoff `k`, which limits items and rows; a budget limits items only."""
+        if self.rows_are_ranks and isinstance(k, int) and k >= self.longest_ranking:
+            return self.hits(rel)  # nothing is below the cutoff
+        return self.hits(rel).cut(k)
+
     def settled_rows(self) -> SettledRows:
         """Return every row of the expanded ranking whose gain is settled, in no particular order."""
         return settled_rows(self)
@@ -296,11 +321,12 @@ class JudgedRun:
             query = qrels.group_query
             grade = qrels.group_grade
         relevant = grade > 0
-        query = query[relevant]
-        grade = grade[relevant]
+        if not relevant.all():
+            query = query[relevant]
+            grade = grade[relevant]
         rises = grade[1:] > grade[:-1]
         # Binary judgments, and all that are written best first, need not be sorted.
-        if (rises & (query[1:] == query[:-1])).any():
+        if rises.any() and (rises & (query[1:] == query[:-1])).any():
             best_first = np.lexsort((-grade, query))
             query = query[best_first]
             grade = grade[best_first]

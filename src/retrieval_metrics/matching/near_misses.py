@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -74,8 +74,7 @@ UNAMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset(
 MIN_NUMBERED_PARTS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class NearMiss:
+class NearMiss(NamedTuple):
     """A relevant document that was not found, and the retrieved id that nearly equals its own.
 
     Attributes:
@@ -165,6 +164,8 @@ class NearMisses:
 
     def find_example(self) -> NearMiss | None:
         """Return the first near miss of the most frequent kind; None if there is none."""
+        if not self.entries:
+            return None
         most_frequent = next(iter(self.count_by_kind()), None)
         for near_miss in self.entries:
             if near_miss.kind == most_frequent:
@@ -287,8 +288,7 @@ def _may_hold_near_misses(judged: JudgedRun, run: Mapping[Any, Any], positions: 
     """
     qrels = judged.qrels
     ids: list[Any] = list(map(qrels.documents.__getitem__, positions.tolist()))
-    owners = qrels.document_query[positions]
-    queries = owners[is_new(owners)].tolist()
+    queries = dict.fromkeys(qrels.document_query[positions].tolist())
     depth = MAX_SAMPLED_IDS // len(queries)
     for owner in queries:
         ids.extend(islice(run[qrels.queries[owner]], depth))
@@ -300,12 +300,16 @@ def _may_hold_near_misses(judged: JudgedRun, run: Mapping[Any, Any], positions: 
 
 def _sample_queries(judged: JudgedRun, positions: IntArray) -> IntArray:
     """Return the missing documents of some queries, evenly spread; all if the queries are few."""
+    if judged.n_queries <= MAX_SAMPLED_QUERIES:
+        return positions
     owners = judged.qrels.document_query[positions]
     queries = owners[is_new(owners)]
     if len(queries) <= MAX_SAMPLED_QUERIES:
         return positions
     indices = np.linspace(0, len(queries) - 1, MAX_SAMPLED_QUERIES).astype(np.int64)
-    sampled: IntArray = positions[np.isin(owners, queries[indices])]
+    is_sampled = np.zeros(judged.n_queries, dtype=np.bool_)
+    is_sampled[queries[indices]] = True
+    sampled: IntArray = positions[is_sampled[owners]]
     return sampled
 
 
@@ -322,7 +326,8 @@ def find_missing(judged: JudgedRun) -> BoolArray:
         is_needed = np.zeros(len(qrels.documents), dtype=np.bool_)
         is_needed[qrels.member_document[~is_found_group[qrels.member_group]]] = True
         is_missing &= is_needed
-    is_missing &= judged.n_retrieved[qrels.document_query] > 0
+    if judged.without_results:
+        is_missing &= judged.n_retrieved[qrels.document_query] > 0
     return is_missing
 
 

@@ -9,9 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray
 
-# With fewer entries, one search for each takes less time than several passes over all; more cost less so.
-MIN_ENTRIES_TO_ACCUMULATE = 2_000
-
 
 def is_relevant(grade: FloatArray, rel: float | None) -> BoolArray:
     """Return which grades are relevant: above 0, or at least `rel` if a threshold is given."""
@@ -72,11 +69,10 @@ def ordinals(query: IntArray) -> IntArray:
         >>> ordinals(np.array([0, 0, 2, 2, 2])).tolist()
         [1, 2, 1, 2, 3]
     """
-    numbers = np.arange(1, len(query) + 1)
-    if len(query) < MIN_ENTRIES_TO_ACCUMULATE:
-        return numbers - np.searchsorted(query, query, side="left")
-    first_number: IntArray = np.maximum.accumulate(np.where(is_new(query), numbers, 0))
-    return numbers - first_number + 1
+    counts = np.bincount(query)
+    n_before = np.cumsum(counts) - counts
+    numbers: IntArray = np.arange(1, len(query) + 1) - n_before[query]
+    return numbers
 
 
 def is_new(*columns: IntArray | FloatArray) -> BoolArray:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.inputs.single_precision import round_scores
-from retrieval_metrics.matching.matching_options import as_matching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,6 +69,9 @@ class OrderedRankings:
     """
 
     def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching, order: ScoreOrder) -> None:
+        # Imported here because scoring and printing put nothing in order.
+        from retrieval_metrics.matching.matching_options import as_matching
+
         self.run = run
         self.matching = as_matching(match)
         self.order = order

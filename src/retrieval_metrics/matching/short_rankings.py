@@ -7,11 +7,12 @@ as those of retrieval for answers are. Here a few passes in C read all of them; 
 from __future__ import annotations
 
 from itertools import chain, compress, repeat
+from operator import countOf, sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.inputs.single_precision import round_scores
+from retrieval_metrics.inputs.single_precision import round_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,12 +38,14 @@ class ShortRanks(NamedTuple):
         n_above: How many documents have a larger score.
         n_equal: How many have its score, itself included.
         score: Its score, in 32 bits if asked for.
+        n_retrieved: Shape (queries,), how many documents were retrieved for each query.
     """
 
     position: IntArray
     n_above: IntArray
     n_equal: IntArray
     score: FloatArray
+    n_retrieved: IntArray
 
 
 def list_short_rankings(qrels: Qrels, run: Mapping[Any, Any]) -> list[dict[Any, Any]] | None:
@@ -72,7 +75,8 @@ def find_in_short_rankings(
         single_precision: Whether scores are compared in 32 bits.
     """
     scores = list(chain.from_iterable(map(dict.values, rankings)))
-    if not set(map(type, scores)) <= _PLAIN_TYPES:
+    # Counting one type takes less time than collecting all of them.
+    if countOf(map(type, scores), float) < len(scores) and not set(map(type, scores)) <= _PLAIN_TYPES:
         return None
     try:
         values = np.fromiter(scores, np.float64, len(scores))
@@ -82,23 +86,27 @@ def find_in_short_rankings(
     if not is_finite:  # nor is NaN, which is in no range
         return None
     if single_precision:
-        values = round_scores(values)
+        values = round_column(values)
     documents = qrels.documents
-    n_judged = np.diff(np.array(qrels.bounds)).tolist()
+    bounds = qrels.bounds
+    n_judged = map(sub, bounds[1:], bounds)
     rankings_of_documents = chain.from_iterable(map(repeat, rankings, n_judged))
     positions = list(compress(range(len(documents)), map(dict.__contains__, rankings_of_documents, documents)))
     position = np.array(positions, dtype=np.int64)
     query = qrels.document_query[position]
-    table = _as_table(values, list(map(len, rankings)))
+    sizes = list(map(len, rankings))
+    table = _as_table(values, sizes)
     if len(position) * table.shape[1] > MAX_COMPARED_SCORES:
         return None
     found_scores = [rankings[owner][documents[place]] for owner, place in zip(query.tolist(), positions, strict=True)]
     score = np.fromiter(found_scores, np.float64, len(found_scores))
     if single_precision:
-        score = round_scores(score)
+        score = round_column(score)
     others = table[query]
     column = score[:, np.newaxis]
-    return ShortRanks(position, (others > column).sum(axis=1), (others == column).sum(axis=1), score)
+    n_above = (others > column).sum(axis=1)
+    n_equal = (others == column).sum(axis=1)
+    return ShortRanks(position, n_above, n_equal, score, np.array(sizes))
 
 
 def _as_table(values: FloatArray, sizes: list[int]) -> FloatArray:

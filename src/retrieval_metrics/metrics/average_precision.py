@@ -57,7 +57,7 @@ def score(
     """Return the average precision of every query, shape (queries,)."""
     if per == "group":
         return _average_over_groups(judged, k, rel, norm)
-    hits = judged.hits(rel).cut(k)
+    hits = judged.hits_within(k, rel)
     total = judged.sum_by_query(hits.query, hits.ordinal / hits.row)
     n_counted = judged.n_relevant(rel) if norm == "relevant" else judged.sum_by_query(hits.query)
     return total / np.maximum(n_counted, 1)

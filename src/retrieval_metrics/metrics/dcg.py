@@ -71,7 +71,7 @@ def _discounts() -> list[float]:
 
 def score(judged: JudgedRun, *, k: Cut, gain: str = "linear", gains: str | None = None) -> FloatArray:
     """Return the DCG of every query, shape (queries,)."""
-    hits = judged.hits().cut(k)
+    hits = judged.hits_within(k)
     return discounted_gains(judged, hits.query, hits.row, compute_gain(hits.grade, gain, gains))
 
 

@@ -48,7 +48,7 @@ def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -
 
 def score(judged: JudgedRun, *, k: Cut, max_grade: float | None = None) -> FloatArray:
     """Return ERR of every query, shape (queries,)."""
-    hits = judged.hits().cut(k)
+    hits = judged.hits_within(k)
     satisfied_chance = exponential(hits.grade) / _largest_grade_power(judged, max_grade)
     value = np.zeros(judged.n_queries)
     unsatisfied_chance = np.ones(judged.n_queries)

@@ -44,7 +44,7 @@ def hit_rate(gains: Gains, *, k: int | None = None) -> float:
 
 def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     """Return the hit rate of every query, shape (queries,)."""
-    hits = judged.hits(rel).cut(k)
+    hits = judged.hits_within(k, rel)
     return judged.sum_by_query(hits.query[hits.ordinal == 1])
 
 

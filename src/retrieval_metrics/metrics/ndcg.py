@@ -107,7 +107,7 @@ class _GainingRows(NamedTuple):
 def _select_gaining_rows(judged: JudgedRun, k: Cut, of: str) -> _GainingRows:
     """Return the retrieved rows that gain: one per hit of a group, or one per document."""
     if of == "groups":
-        hits = judged.hits().cut(k)
+        hits = judged.hits_within(k)
         return _GainingRows(hits.query, hits.row, hits.grade)
     items = judged.items
     is_gaining = items.grade > 0

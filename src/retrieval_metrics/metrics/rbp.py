@@ -46,7 +46,7 @@ def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float 
 
 def score(judged: JudgedRun, *, k: Cut, p: float = 0.8, max_grade: float | None = None) -> FloatArray:
     """Return RBP of every query, shape (queries,)."""
-    hits = judged.hits().cut(k)
+    hits = judged.hits_within(k)
     share = hits.grade / largest_grade(judged, max_grade)
     # A long sum of powers may exceed 1 by the last bit.
     return np.minimum(judged.sum_by_query(hits.query, _weight(hits.row, p) * share), 1.0)

@@ -48,7 +48,7 @@ def recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:
 def count_found_groups(judged: JudgedRun, k: Cut, rel: float | None) -> FloatArray:
     """Return how many groups the first k items satisfy; the cutoff counts items, so one item may complete them all."""
     hits = judged.hits(rel)
-    if k is None:
+    if k is None or (isinstance(k, int) and k >= judged.longest_ranking):
         return judged.sum_by_query(hits.query)
     return judged.sum_by_query(hits.query[within(hits.query, hits.rank, k)])
 

@@ -50,7 +50,7 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "qu
         hits = hits_per_group(judged, k, rel)
         is_first = hits.ordinal == 1
         return mean_over_groups(judged, hits.group[is_first], 1 / hits.rank[is_first], rel)
-    hits_of_query = judged.hits(rel).cut(k)
+    hits_of_query = judged.hits_within(k, rel)
     is_first = hits_of_query.ordinal == 1
     return judged.sum_by_query(hits_of_query.query[is_first], 1 / hits_of_query.row[is_first])
 

@@ -101,7 +101,7 @@ class RankingMetric:
 
 def grades_of_rows(judged: JudgedRun, k: Cut) -> list[FloatArray]:
     """Return, for each query, the grade of each row of the expanded ranking within the cutoff."""
-    hits = judged.hits().cut(k)
+    hits = judged.hits_within(k)
     n_rows = _count_rows(judged, k)
     first_row = np.cumsum(n_rows) - n_rows
     grades = np.zeros(int(n_rows.sum()))
