@@ -34,6 +34,18 @@ def test_a_set_is_binary() -> None:
     assert rm.Qrels({"q": {"a", "b"}}).judgments(0) == {"a": 1, "b": 1}
 
 
+@pytest.mark.parametrize("others", [frozenset("xw"), set(), {"z": 2}, ["z", "y"], {1, 2}])
+def test_sets_of_texts_are_read_alike_beside_any_other_judgments(others: Any) -> None:
+    texts = {f"d{number}" for number in range(30)}
+    if others == {1, 2}:
+        with pytest.raises(TypeError, match="partly str and partly int"):
+            rm.Qrels({"q": texts, "other": others})
+        return
+    qrels = rm.Qrels({"q": texts, "other": others, "last": {"b", "a"}})
+    listed = [*sorted(others)] if isinstance(others, (set, frozenset)) else others
+    assert qrels.has_same_columns(rm.Qrels({"q": sorted(texts), "other": listed, "last": ["a", "b"]}))
+
+
 @pytest.mark.parametrize(
     ("qrels", "error", "message"),
     [

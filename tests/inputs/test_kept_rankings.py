@@ -6,7 +6,7 @@
 | `retrieve`, `aretrieve`, `compare_retrievers` | what it returned: list, scores, stages | a copy, as the journal |
 | `Retrieved` | its metadata | a copy |
 | `evaluate`, `compare`: run | lists, arrays, items, short mappings | tuples and copies |
-| `evaluate`, `compare`: run | mappings of more than 100 scores | a guard: reading after a change is an error |
+| `evaluate`, `compare`: run | mappings of more than 64 scores | a guard: reading after a change is an error |
 | `evaluate`: judgments | grades, lists, groups | columns |
 | `EvaluationSet` | texts, judgments, answers | copies |
 | `Labels` | judgments | labels of their own |

@@ -19,8 +19,9 @@ from retrieval_metrics.inputs.run import Run
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import RunMapping
 
-# The length up to which copying a mapping of scores costs a few percent of judging it.
-MAX_COPIED_SCORES = 100
+# The length up to which copying a mapping of scores costs a few percent of judging it, and to which the rankings of all
+# queries are judged at once. From there a copy costs up to half as much as judging, and a guard a tenth.
+MAX_COPIED_SCORES = 64
 
 
 def copy_ranking(ranking: Any) -> Any:

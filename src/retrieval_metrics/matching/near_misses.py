@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.document_texts import DocumentTexts
     from retrieval_metrics.inputs.match_key import Key
+    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.matching.near_ids import NearIdKind
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 # How many queries, and how many ids in all of them, are searched at first.
 MAX_SAMPLED_QUERIES = 100
 MAX_SAMPLED_IDS = 7_000
+# If at least one of so many judged documents is listed, all are passed in order.
+MAX_DOCUMENTS_PER_LISTED = 2
 # How many ids of each side are searched for documents that differ in the same way.
 MAX_COMPARED_IDS = 20_000
 # If documents that differ in the same way are more than this share of the near misses, ids of this form are different
@@ -287,8 +290,9 @@ def _may_hold_near_misses(judged: JudgedRun, run: Mapping[Any, Any], positions: 
     metrics of a small run.
     """
     qrels = judged.qrels
-    ids: list[Any] = list(map(qrels.documents.__getitem__, positions.tolist()))
-    queries = dict.fromkeys(qrels.document_query[positions].tolist())
+    ids = _list_documents(qrels, positions)
+    owners = qrels.document_query[positions]
+    queries = owners[is_new(owners)].tolist()
     depth = MAX_SAMPLED_IDS // len(queries)
     for owner in queries:
         ids.extend(islice(run[qrels.queries[owner]], depth))
@@ -296,6 +300,16 @@ def _may_hold_near_misses(judged: JudgedRun, run: Mapping[Any, Any], positions: 
         return may_hold_near_ids(ids)
     except TypeError:  # items or pieces, whose ids are found one by one
         return True
+
+
+def _list_documents(qrels: Qrels, positions: IntArray) -> list[Any]:
+    """Return the documents at ascending positions."""
+    if len(positions) * MAX_DOCUMENTS_PER_LISTED < len(qrels.documents):
+        return list(map(qrels.documents.__getitem__, positions.tolist()))
+    # One pass over all documents in order takes less than half as long as a look-up of each of many.
+    is_listed = np.zeros(len(qrels.documents), dtype=np.bool_)
+    is_listed[positions] = True
+    return list(compress(qrels.documents, is_listed.tolist()))
 
 
 def _sample_queries(judged: JudgedRun, positions: IntArray) -> IntArray:
