@@ -55,9 +55,10 @@ from retrieval_metrics.retrieval.selection import Selection as Selection
 from retrieval_metrics.statistics.mean_intervals import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
 
-if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
+if TYPE_CHECKING:  # noqa: PYI002  (what is only for annotations)
     from retrieval_metrics._internal.plain_types import BoolArray as BoolArray
     from retrieval_metrics._internal.plain_types import FloatArray as FloatArray
+    from retrieval_metrics.comparison.compare import ComparisonOptions as ComparisonOptions
     from retrieval_metrics.inputs.documents import Documents as Documents
     from retrieval_metrics.inputs.match_key import Key as Key
     from retrieval_metrics.inputs.question_rows import QuestionDataset as QuestionDataset

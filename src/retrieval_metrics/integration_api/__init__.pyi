@@ -1,6 +1,7 @@
 from retrieval_metrics._internal.lazy import lazy_module as lazy_module
 from retrieval_metrics._internal.redaction import describe_error as describe_error
 from retrieval_metrics._internal.warn import warn as warn
+from retrieval_metrics.agents.recording import RecordingOptions as RecordingOptions
 from retrieval_metrics.agents.recording import TraceRecording as TraceRecording
 from retrieval_metrics.evaluation.evaluation_task import EvaluationTask as EvaluationTask
 from retrieval_metrics.evaluation.evaluation_task import RetrieveArguments as RetrieveArguments
