@@ -2,6 +2,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.plain_types import DocumentId as DocumentId
 from retrieval_metrics._internal.plain_types import QueryId as QueryId
+from retrieval_metrics._internal.validation import UnknownKeyError as UnknownKeyError
 from retrieval_metrics.agents.merged_searches import CallsView as CallsView
 from retrieval_metrics.agents.trajectory_view import View as View
 from retrieval_metrics.comparison.audit import Audit as Audit
