@@ -2,6 +2,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.plain_types import DocumentId as DocumentId
 from retrieval_metrics._internal.plain_types import QueryId as QueryId
+from retrieval_metrics._internal.validation import UnknownKeyError as UnknownKeyError
 from retrieval_metrics.comparison.audit import Audit as Audit
 from retrieval_metrics.comparison.audit import RuleDifference as RuleDifference
 from retrieval_metrics.comparison.conclusions import Conclusion as Conclusion
@@ -55,9 +56,10 @@ from retrieval_metrics.statistics.paired import PairedDifference as PairedDiffer
 from retrieval_metrics.traces.merged_searches import CallsView as CallsView
 from retrieval_metrics.traces.trajectory_view import View as View
 
-if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
+if TYPE_CHECKING:  # noqa: PYI002  (what is only for annotations)
     from retrieval_metrics._internal.plain_types import BoolArray as BoolArray
     from retrieval_metrics._internal.plain_types import FloatArray as FloatArray
+    from retrieval_metrics.comparison.compare import ComparisonOptions as ComparisonOptions
     from retrieval_metrics.inputs.documents import Documents as Documents
     from retrieval_metrics.inputs.match_key import Key as Key
     from retrieval_metrics.inputs.question_rows import QuestionDataset as QuestionDataset

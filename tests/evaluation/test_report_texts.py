@@ -5,6 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retrieval_metrics.evaluation.page_data import TextRow
 from retrieval_metrics.evaluation.report_texts import TextStore, choose_kept_ranges, fit_length
 
 
@@ -12,7 +13,7 @@ def test_a_text_is_stored_once_for_the_same_name_and_source() -> None:
     store = TextStore()
     assert store.add("d", "s", "text") == store.add("d", "s", "text") == 0
     assert store.add("d", None, "text") == 1
-    assert store.shortened(10).rows == [["d", "s", "text"], ["d", None, "text"]]
+    assert store.shortened(10).rows == [TextRow("d", "s", "text"), TextRow("d", None, "text")]
 
 
 def test_needed_words_survive_the_shortening_and_keep_their_marks() -> None:
@@ -20,8 +21,9 @@ def test_needed_words_survive_the_shortening_and_keep_their_marks() -> None:
     store = TextStore()
     number = store.add("d", None, text, [(300, 312)])
     shortened = store.shortened(60)
-    _, _, shown, short = shortened.rows[number]
-    assert short == 1
+    shown = shortened.rows[number].text
+    assert shown is not None
+    assert shortened.rows[number].is_shortened
     assert len(shown) < 70
     ((start, end),) = shortened.marks(number, [(300, 312)])
     assert shown[start:end] == "needed words"
@@ -40,7 +42,7 @@ def test_no_text_is_longer_than_asked_and_marks_stay_inside_it(marks: list[tuple
     store = TextStore()
     number = store.add("d", None, text, places)
     shortened = store.shortened(length)
-    shown = shortened.rows[number][2]
+    shown = shortened.rows[number].text or ""
     covered = set("".join(text[start:end] for start, end in places))
     for start, end in shortened.marks(number, places):
         assert set(shown[start:end]) <= covered | set(" \u2026 ")

@@ -86,16 +86,24 @@ class ComparisonOptions(TypedDict, total=False):
     margin: float | None
     unjudged: str | None
     unretrieved_relevant: int | Mapping[QueryId, int] | None
-    looks: int
     show_progress: bool
 
 
 def compare_evaluations(
     evaluations: Mapping[str, Evaluation],
     metrics: str | Metric | Iterable[str | Metric] | None = None,
+    *,
+    looks: int = 1,
     **options: Unpack[ComparisonOptions],
 ) -> Comparison:
-    """Compare evaluations on the queries with the same id, text and judgments in all of them."""
+    """Compare evaluations on the queries with the same id, text and judgments in all of them.
+
+    Args:
+        evaluations: The evaluations by the name of the system.
+        metrics: The metrics to compare; None takes all that the evaluations share.
+        looks: As in `compare_scores`.
+        options: As in `compare`.
+    """
     require_comparable(list(evaluations), options)
     if options.get("unjudged") not in {None, "bounds"}:
         refuse_fixed(["unjudged"])
@@ -103,7 +111,7 @@ def compare_evaluations(
     requested_metrics = None if metrics is None else as_metrics(metrics, computed=False)
     common_ground = find_common_ground(scores, requested_metrics)
     notes = common_ground_notes(common_ground)
-    return compare_scores(common_ground.scores, common_ground.metrics, notes, **options)
+    return compare_scores(common_ground.scores, common_ground.metrics, notes, looks=looks, **options)
 
 
 def compare_scores(

@@ -73,10 +73,10 @@ def write_comparison_report(
         outcomes,
         *other_sections,
         page.folded(f"{main} by query and over the cutoff", values, cutoff_chart(shown_scores, main)),
-        queries_section(data, page_data.values),
+        queries_section(data, page_data),
         *format_about_section(comparison.scores, GLOSSARY, page_data.text_length),
     ]
-    page.write(path, title, parts, page_data.values)
+    page.write(path, title, parts, page_data.as_json())
 
 
 def _select_shown_systems(comparison: ComparisonRecord, main: Metric, pair: tuple[str, str]) -> list[str]:

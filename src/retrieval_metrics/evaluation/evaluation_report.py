@@ -66,10 +66,10 @@ def write_evaluation_report(scores: Scores, path: str | PathLike[str], title: st
             page.table(plain_summary_table(scores)),
             cutoff_chart({SINGLE_SYSTEM: scores}, leading_metric),
         ),
-        queries_section(data, page_data.values),
+        queries_section(data, page_data),
         *format_about_section({SINGLE_SYSTEM: scores}, {}, page_data.text_length),
     ]
-    page.write(path, title or "Retrieval evaluation", sections, page_data.values)
+    page.write(path, title or "Retrieval evaluation", sections, page_data.as_json())
 
 
 def _sections_without_rankings(scores: Scores, leading_metric: Metric, options: ReportOptions) -> list[str]:

@@ -305,6 +305,40 @@ def format_system_value(system: str, value: float | None) -> str:
     return f"{system} {text}" if system else text
 
 
+def format_missed(system: str, n_needed: int, missed_counts: Mapping[str, int]) -> str:
+    """Return how much of what a query needs a system found, and how often the rest has which outcome."""
+    prefix = f"{system}: " if system else ""
+    if not n_needed:
+        return f"{prefix}no relevant document"
+    n_found = n_needed - sum(missed_counts.values())
+    found = f"{prefix}{n_found} of {n_needed} found"
+    if not missed_counts:
+        return found
+    reasons = [f"{count} {label}" for label, count in missed_counts.items()]
+    return f"{found}: {', '.join(reasons)}"
+
+
+def format_system_outcome(system: str, outcome: str, rank: int | None) -> str:
+    """Return what became of a relevant document in a system, after its name if there are several."""
+    text = f"{system}: {outcome}" if system else outcome
+    return f"{text} (rank {rank})" if rank else text
+
+
+def format_needed(grade: float | None, label: str, outcomes: Sequence[str]) -> str:
+    """Return a relevant document of a query with what became of it in each system."""
+    return f"Relevant, grade {grade}: {label}. {'; '.join(outcomes)}"
+
+
+def format_results_heading(system: str) -> str:
+    """Return the words above the results of a query, with the name of the system if there are several."""
+    return f"Results of {system}:" if system else "Results:"
+
+
+def format_no_results(system: str) -> str:
+    """Return that a system retrieved nothing for a query."""
+    return f"{format_results_heading(system)} none."
+
+
 def format_unjudged(unjudged_shares: Mapping[str, float], k: int, *, is_condensed: bool) -> str:
     """Return how many of the first `k` results of each system are unjudged, and how these are treated."""
     results = "top result" if k == 1 else f"top {k:,} results"

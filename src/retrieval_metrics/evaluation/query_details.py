@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isinf, isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.evaluation.outcomes import OUTCOME_KINDS
+from retrieval_metrics.evaluation.page_data import JUDGMENT_STATES, DetailsRow, NeededRow, OutcomeRow, ResultRow
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
 from retrieval_metrics.evaluation.report_texts import TextStore
 from retrieval_metrics.inputs.items import Metadata
@@ -18,15 +19,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.explainer import ExplainedQuery, Explainer
     from retrieval_metrics.evaluation.judged_results import Result
     from retrieval_metrics.evaluation.outcomes import Finding
+    from retrieval_metrics.evaluation.page_data import TextRow
     from retrieval_metrics.evaluation.report_texts import CharacterRange, ShortenedTexts
 
-
-# The judgments of results, by their codes on the page.
-JUDGMENT_STATES = ("relevant", "not relevant", "duplicate", "unjudged", "forbidden")
-UNJUDGED = JUDGMENT_STATES.index("unjudged")
-
-# The values that a result leaves out at its end: text, judgment, score, grade, satisfied, marks and call.
-_DEFAULT_RESULT: list[Any] = [None, UNJUDGED, None, None, [], [], []]
 
 # The number of decimals of numbers on the page.
 _MAX_DECIMALS = 6
@@ -38,52 +33,13 @@ class PageDetails:
 
     Attributes:
         rows: What each query needed and retrieved, by the place of the query on the page.
-        documents: The texts that the rows refer to by number.
+        texts: The texts that the rows refer to by number.
         text_length: The length to which texts were cut, in characters.
     """
 
-    rows: dict[int, dict[str, Any]]
-    documents: list[list[Any]]
+    rows: dict[int, DetailsRow]
+    texts: list[TextRow]
     text_length: int
-
-
-class _DocumentOutcome(NamedTuple):
-    """What became of a needed document in one system.
-
-    Attributes:
-        kind: The number of the kind of outcome.
-        rank: Its rank; None if it has none.
-        detail: The number of the sentence about it.
-    """
-
-    kind: int
-    rank: int | None
-    detail: int
-
-
-@dataclass(slots=True)
-class _NeededDocument:
-    """A needed document of a query; its outcomes are filled in system by system.
-
-    Attributes:
-        text_number: The number of its text.
-        grade: Its grade.
-        groups: The numbers of its groups; None if each document is a group.
-        outcomes: Its outcome in each system; None in systems that do not have the query.
-    """
-
-    text_number: int
-    grade: float | None
-    groups: list[int] | None
-    outcomes: list[_DocumentOutcome | None]
-
-    def as_row(self) -> list[Any]:
-        """Return the document as the page holds it."""
-        outcomes: list[list[Any] | None] = [None] * len(self.outcomes)
-        for system, outcome in enumerate(self.outcomes):
-            if outcome is not None:
-                outcomes[system] = list(outcome)
-        return [self.text_number, self.grade, self.groups, outcomes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,21 +60,25 @@ class _RetrievedDocument:
     judgment: int
     score: float | None
     grade: float | None
-    satisfied: list[int]
+    satisfied: tuple[int, ...]
     marks: set[CharacterRange]
-    call: list[int]
+    call: tuple[int, ...]
 
-    def as_row(self, texts: ShortenedTexts) -> Any:
-        """Return the result as the page holds it: without default values at its end, and a lone number as it is."""
-        marks = texts.marks(self.text_number, self.marks)
-        row = [self.text_number, self.judgment, self.score, self.grade, self.satisfied, marks, self.call]
-        while len(row) > 1 and row[-1] == _DEFAULT_RESULT[len(row) - 1]:
-            row.pop()
-        return row[0] if len(row) == 1 else row
+    def as_row(self, texts: ShortenedTexts) -> ResultRow:
+        """Return the result with its marks where they are in the shortened text."""
+        return ResultRow(
+            text_number=self.text_number,
+            judgment=self.judgment,
+            score=self.score,
+            grade=self.grade,
+            satisfied=self.satisfied,
+            marks=texts.marks(self.text_number, self.marks),
+            call=self.call,
+        )
 
 
 @dataclass(slots=True)
-class _QueryRow:
+class _CollectedQuery:
     """What a query needed and what each system retrieved; filled in system by system.
 
     Attributes:
@@ -127,30 +87,26 @@ class _QueryRow:
         searches: The searches of an agent in each system; None if no system is an agent.
     """
 
-    needed: dict[Any, _NeededDocument]
+    needed: dict[Any, NeededRow]
     results: list[list[_RetrievedDocument] | None]
-    searches: list[list[list[Any]] | None] | None = None
+    searches: list[list[tuple[str, str]] | None] | None = None
 
-    def as_row(self, texts: ShortenedTexts) -> dict[str, Any]:
-        """Return the row as the page holds it, with marks moved to the shortened texts."""
-        results_by_system: list[list[Any] | None] = []
+    def as_row(self, texts: ShortenedTexts) -> DetailsRow:
+        """Return the query as the page holds it, with marks moved to the shortened texts."""
+        results_by_system: list[list[ResultRow] | None] = []
         for documents in self.results:
             rows = None
             if documents is not None:
                 rows = [document.as_row(texts) for document in documents]
             results_by_system.append(rows)
-        needed = [needed_document.as_row() for needed_document in self.needed.values()]
-        row: dict[str, Any] = {"needed": needed, "results": results_by_system}
-        if self.searches is not None:
-            row["searches"] = self.searches
-        return row
+        return DetailsRow(list(self.needed.values()), results_by_system, self.searches)
 
 
 class QueryDetails:
     """Collects the details of queries, system by system.
 
     Attributes:
-        number_by_detail: The number of each sentence about an outcome; equal sentences have one number.
+        number_by_sentence: The number of each sentence about an outcome; equal sentences have one number.
     """
 
     def __init__(self, n_systems: int, depth: int, *, is_flat: bool) -> None:
@@ -165,50 +121,52 @@ class QueryDetails:
         self._depth = depth
         self._is_flat = is_flat
         self._texts = TextStore()
-        self._row_by_place: dict[int, _QueryRow] = {}
-        self.number_by_detail: dict[str, int] = {}
+        self._query_by_place: dict[int, _CollectedQuery] = {}
+        self.number_by_sentence: dict[str, int] = {}
 
     def add(self, place: int, system: int, explainer: Explainer, explained: ExplainedQuery) -> None:
         """Keep what a query needed and what a system retrieved, under the place of the query on the page."""
-        if place not in self._row_by_place:
-            self._row_by_place[place] = _QueryRow({}, [None] * self._n_systems)
-        row = self._row_by_place[place]
+        if place not in self._query_by_place:
+            self._query_by_place[place] = _CollectedQuery({}, [None] * self._n_systems)
+        collected = self._query_by_place[place]
         run = explainer.rankings.run
         if isinstance(run, SearchHistory):
             searches = run.search_notes(explained.query)
             if searches:
-                if row.searches is None:
-                    row.searches = [None] * self._n_systems
-                row.searches[system] = [list(search) for search in searches]
+                if collected.searches is None:
+                    collected.searches = [None] * self._n_systems
+                collected.searches[system] = searches
         results = explainer.results(explained, self._depth)
         for finding in explainer.with_partial_matches(explained.findings, results):
-            self._add_finding(row, system, finding, explainer.relevant_texts)
-        position_by_needed = {document: position for position, document in enumerate(row.needed)}
+            self._add_finding(collected, system, finding, explainer.relevant_texts)
+        position_by_needed = {document: position for position, document in enumerate(collected.needed)}
         documents = []
         for result in results:
             documents.append(self._read_result(result, explained, explainer.relevant_texts, position_by_needed))
-        row.results[system] = documents
+        collected.results[system] = documents
 
     def page_details(self, length: int | None) -> PageDetails:
         """Return the details, with texts cut to a length; None takes one that keeps the page small enough."""
         texts = self._texts.shortened(length)
-        rows = {place: row.as_row(texts) for place, row in self._row_by_place.items()}
+        rows = {place: collected.as_row(texts) for place, collected in self._query_by_place.items()}
         return PageDetails(rows, texts.rows, texts.length)
 
-    def _add_finding(self, row: _QueryRow, system: int, finding: Finding, relevant_texts: RelevantTexts) -> None:
-        if finding.document not in row.needed:
+    def _add_finding(
+        self, collected: _CollectedQuery, system: int, finding: Finding, relevant_texts: RelevantTexts
+    ) -> None:
+        if finding.document not in collected.needed:
             name = RelevantTexts.name(finding.document) or None
             text_number = self._texts.add(name, None, relevant_texts.text(finding.document))
             shows_groups = len(finding.groups) > 1 or not self._is_flat
-            row.needed[finding.document] = _NeededDocument(
+            collected.needed[finding.document] = NeededRow(
                 text_number=text_number,
                 grade=short_number(finding.grade),
                 groups=list(finding.groups) if shows_groups else None,
                 outcomes=[None] * self._n_systems,
             )
-        detail = self.number_by_detail.setdefault(finding.detail, len(self.number_by_detail))
+        sentence = self.number_by_sentence.setdefault(finding.detail, len(self.number_by_sentence))
         kind = OUTCOME_KINDS.index(finding.kind)
-        row.needed[finding.document].outcomes[system] = _DocumentOutcome(kind, finding.rank, detail)
+        collected.needed[finding.document].outcomes[system] = OutcomeRow(kind, finding.rank, sentence)
 
     def _read_result(
         self,
@@ -231,9 +189,9 @@ class QueryDetails:
             judgment=JUDGMENT_STATES.index(result.judgment),
             score=None if result.score is None else short_number(float(f"{result.score:.5g}")),
             grade=result.grade,
-            satisfied=satisfied,
+            satisfied=tuple(satisfied),
             marks=marks,
-            call=[] if result.place is None else list(result.place),
+            call=result.place or (),
         )
 
 

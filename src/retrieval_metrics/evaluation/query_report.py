@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.evaluation.evaluation_wording import OUTCOME_LABELS
 from retrieval_metrics.evaluation.explainer import Explainer, FallbackTexts, retrieved_texts
 from retrieval_metrics.evaluation.outcomes import CODE_BY_OUTCOME, OUTCOME_KINDS
+from retrieval_metrics.evaluation.page_data import PageData
 from retrieval_metrics.evaluation.query_details import QueryDetails, short_number
 from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.reports import numbers
@@ -92,19 +94,6 @@ class ReportOptions:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PageData:
-    """The data of the queries on a page.
-
-    Attributes:
-        values: The data as JSON values.
-        text_length: The length to which texts were cut, in characters.
-    """
-
-    values: dict[str, Any]
-    text_length: int
-
-
 class QueryData:
     """Collects the data of each query on the page, system by system.
 
@@ -131,7 +120,7 @@ class QueryData:
         self._main = main
         system, baseline = pair
         names = list(systems)
-        self._pair = [names.index(baseline), names.index(system)]
+        self._pair = (names.index(baseline), names.index(system))
         self._options = options
         self._judged = next(iter(systems.values())).require_origin("shown").judged
         all_queries, rows_by_system = _collect_queries(systems)
@@ -153,7 +142,10 @@ class QueryData:
         self._queries = [all_queries[row] for row in rows_on_page.tolist()]
         self._place_by_query = {query: place for place, query in enumerate(self._queries)}
         self._best = np.ones((self.n, len(metrics)))
-        self._columns: dict[str, list[Any]] = {"values": [], "wanted": [], "missing": []}
+        # Of each system that was added:
+        self._values: list[list[list[float | int | None]]] = []
+        self._n_needed_by_query: list[list[int | None]] = []
+        self._missed_numbers: list[list[int]] = []
         self._number_by_missed: dict[tuple[int, ...], int] = {(): 0}
         depth = options.k or max([MIN_RESULTS, *(metric.k for metric in metrics if isinstance(metric.k, int))])
         self._details = QueryDetails(len(systems), depth, is_flat=self._judged.qrels.is_flat)
@@ -171,31 +163,36 @@ class QueryData:
         """Return everything that the page shows of the queries."""
         texts = self._options.queries
         details = self._details.page_details(self._options.length)
-        reasons = sorted({kind for kinds in self._number_by_missed for kind in kinds})
-        query_texts = []
+        missed_kinds = sorted(set(chain.from_iterable(self._number_by_missed)))
+        query_texts: list[str | None] = []
         if texts:
             query_texts = [str(texts[query]) if query in texts else None for query in self._queries]
-        slice_by_query, slices = self._slices()
-        values = {
-            "metrics": list(map(str, self._metrics)),
-            "systems": list(self._systems),
-            "main": self._metrics.index(self._main),
-            "pair": self._pair,
-            "quoted": self._judged.qrels.has_pieces,
-            "kinds": [OUTCOME_LABELS[kind] for kind in OUTCOME_KINDS],
-            "reasons": reasons,
-            "details": list(self._details.number_by_detail),
-            "documents": details.documents,
-            "ids": list(map(str, self._queries)),
-            "texts": query_texts,
-            "slice": slice_by_query,
-            "slices": slices,
-            "best": None if (self._best == 1).all() else _compact_columns(self._best),
-            **self._columns,
-            "missed": list(self._number_by_missed),
-            "shown": details.rows,
-        }
-        return PageData(values, details.text_length)
+        slice_numbers, slices = self._slices()
+        best = None
+        if (self._best != 1).any():
+            best = _compact_columns(self._best)
+        return PageData(
+            metrics=list(map(str, self._metrics)),
+            systems=list(self._systems),
+            main=self._metrics.index(self._main),
+            pair=self._pair,
+            has_pieces=self._judged.qrels.has_pieces,
+            outcome_labels=[OUTCOME_LABELS[kind] for kind in OUTCOME_KINDS],
+            missed_kinds=missed_kinds,
+            outcome_sentences=list(self._details.number_by_sentence),
+            texts=details.texts,
+            query_ids=list(map(str, self._queries)),
+            query_texts=query_texts,
+            slice_numbers=slice_numbers,
+            slices=slices,
+            best=best,
+            values=self._values,
+            n_needed=self._n_needed_by_query,
+            missed_numbers=self._missed_numbers,
+            missed=list(self._number_by_missed),
+            details=details.rows,
+            text_length=details.text_length,
+        )
 
     def _slices(self) -> tuple[list[int | None], list[str]]:
         """Return the number of the slice of each query, and the labels; both empty without labels."""
@@ -234,7 +231,7 @@ class QueryData:
         self.failures[name] = outcomes.failures(is_defined)
         self.n_needed[name] = int(outcomes.n_needed[is_defined].sum())
         self.n_found[name] = int(outcomes.n_satisfied[is_defined].sum())
-        system = len(self._columns["values"])
+        system = len(self._values)
         self._add_values(scores, self._places[name])
         places = self._places[name][rows]
         self._add_counts(outcomes, places)
@@ -256,7 +253,7 @@ class QueryData:
                 self._best[places[is_on_page], column] = scores.best(metric)[is_on_page]
             else:  # where lower is better, the page marks no query as perfect
                 self._best[:, column] = np.nan
-        self._columns["values"].append(_compact_columns(values))
+        self._values.append(_compact_columns(values))
 
     def _add_counts(self, outcomes: Outcomes, places: IntArray) -> None:
         """Add how much each query needs and what was not found, at the places of the queries of the outcomes."""
@@ -266,8 +263,8 @@ class QueryData:
         for place, count in zip(places[is_on_page].tolist(), outcomes.n_needed[is_on_page].tolist(), strict=True):
             n_needed[place] = count
         missed[places[is_on_page]] = self._number_missed_kinds(outcomes)[is_on_page]
-        self._columns["wanted"].append(n_needed)
-        self._columns["missing"].append(missed.tolist())
+        self._n_needed_by_query.append(n_needed)
+        self._missed_numbers.append(missed.tolist())
 
     def _number_missed_kinds(self, outcomes: Outcomes) -> IntArray:
         """Return for each query of the outcomes the number that stands for the outcomes of what was not found.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retrieval_metrics.evaluation.cutoffs import mean_by_cutoff
 from retrieval_metrics.evaluation.evaluation_charts import cutoff_lines
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.evaluation.outcomes import Outcome
+    from retrieval_metrics.evaluation.page_data import PageData
     from retrieval_metrics.evaluation.query_report import QueryData
     from retrieval_metrics.evaluation.scores import Scores
 
@@ -41,7 +42,7 @@ def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> str:
     return svg_charts.arrange_charts(svg_charts.draw_cutoffs(cutoff_lines(systems, metric)))
 
 
-def queries_section(data: QueryData, page_data: Mapping[str, Any]) -> str:
+def queries_section(data: QueryData, page_data: PageData) -> str:
     """Return the section with every query, and what it leaves out."""
     notes = [format_missing_details(data.n_detailed, data.n)]
     if data.n < data.n_all:

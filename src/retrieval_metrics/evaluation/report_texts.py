@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from retrieval_metrics.evaluation.page_data import TextRow
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -62,7 +64,7 @@ class ShortenedTexts:
     """The texts of a page, shortened to a length.
 
     Attributes:
-        rows: Name, source, text and 1 if it was shortened, without what is missing at the end.
+        rows: The texts with their names and sources.
         length: The length of the longest text that was not cut, in characters.
     """
 
@@ -71,7 +73,7 @@ class ShortenedTexts:
     ) -> None:
         self.length = length
         self._kept_ranges: dict[int, list[CharacterRange]] = {}
-        self.rows = []
+        self.rows: list[TextRow] = []
         for number, stored in enumerate(texts):
             text = stored.text
             is_shortened = False
@@ -81,24 +83,21 @@ class ShortenedTexts:
                 text = _join_ranges(text, self._kept_ranges[number])
                 is_shortened = True
             name = stored.name
-            if name is not None and not isinstance(name, str):
+            if name is not None:
                 name = str(name)
-            # The page reads a missing end of a row as empty, so a row that was not shortened needs no 0.
-            row = [name, stored.source, text, int(is_shortened)]
-            while len(row) > 1 and not row[-1]:
-                row.pop()
-            self.rows.append(row)
+            self.rows.append(TextRow(name, stored.source, text, is_shortened))
 
-    def marks(self, number: int, marks: Iterable[CharacterRange]) -> list[list[int]]:
+    def marks(self, number: int, marks: Iterable[CharacterRange]) -> tuple[CharacterRange, ...]:
         """Return places in a whole text as places in the shortened one, sorted and disjoint."""
-        merged: list[list[int]] = []
+        merged: list[CharacterRange] = []
         for mark in sorted(marks):
             for start, end in self._map_mark_to_shortened(number, mark):
                 if merged and start <= merged[-1][1]:
-                    merged[-1][1] = max(merged[-1][1], end)
+                    merged_start, merged_end = merged[-1]
+                    merged[-1] = (merged_start, max(merged_end, end))
                 else:
-                    merged.append([start, end])
-        return merged
+                    merged.append((start, end))
+        return tuple(merged)
 
     def _map_mark_to_shortened(self, number: int, mark: CharacterRange) -> list[CharacterRange]:
         if number not in self._kept_ranges:

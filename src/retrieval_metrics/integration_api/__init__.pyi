@@ -22,4 +22,5 @@ from retrieval_metrics.metrics.base.score_names import scored_name as scored_nam
 from retrieval_metrics.retrieval.embedding_cache import vector_cache as vector_cache
 from retrieval_metrics.retrieval.relevance import relevance_by as relevance_by
 from retrieval_metrics.retrieval.sync_async import RetrieverFunctions as RetrieverFunctions
+from retrieval_metrics.traces.recording import RecordingOptions as RecordingOptions
 from retrieval_metrics.traces.recording import TraceRecording as TraceRecording

@@ -69,12 +69,12 @@ class Table(NamedTuple):
 
         lines = []
         if self.title:
-            lines += [f"**{_markdown_heading(self.title)}**", ""]
+            lines += [f"**{_markdown_text(self.title)}**", ""]
         if self.header:
             lines += [line(self.header), line(self._by_alignment("---", "---:")), *map(line, self.rows)]
             if self.notes:
                 lines.append("")
-        lines.extend(f"- {format_one_line(note)}" for note in self.notes)
+        lines.extend(f"- {_markdown_text(note)}" for note in self.notes)
         return "\n".join(lines)
 
     def html(self, left: str = LEFT, right: str = RIGHT) -> str:
@@ -140,9 +140,9 @@ def _markdown_cell(cell: str) -> str:
     return re.sub(r"(\\*)\|", r"\1\1\\|", format_one_line(cell))
 
 
-def _markdown_heading(title: str) -> str:
-    """Return a title as text on one line: names of systems in it are no links, tags or headings."""
-    return re.sub(r"([\\<>\[\]*`|&])", r"\\\1", format_one_line(title))
+def _markdown_text(text: str) -> str:
+    """Return a title or a note on one line, in which names are no links, tags or headings."""
+    return re.sub(r"([\\<>\[\]*`|&])", r"\\\1", format_one_line(text))
 
 
 class Printed:

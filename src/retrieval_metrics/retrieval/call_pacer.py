@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import asynccontextmanager
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.rate_limits import find_asked_wait
 from retrieval_metrics._internal.warn import find_user_line, warn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 # Seconds to wait where the service does not say how long; doubled as long as it goes on refusing.
 FIRST_PAUSE = 1.0
@@ -62,6 +67,19 @@ class CallPacer:
         self._n_refusals = 0
         self._n_successes = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @asynccontextmanager
+    async def turn(self, *, was_refused: bool = False) -> AsyncIterator[None]:
+        """Wait until a call may begin, and count it as under way inside an `async with` statement.
+
+        Args:
+            was_refused: Whether the service has refused the call before; then others begin first.
+        """
+        await self.start(was_refused=was_refused)
+        try:
+            yield
+        finally:
+            self.end()
 
     async def start(self, *, was_refused: bool = False) -> None:
         """Wait until a call may begin, and count it as under way; one that was refused lets others begin first."""

@@ -76,32 +76,25 @@ class FunctionCaller:
         n_failed = 0
         n_refused = 0
         while True:
-            await self._pacer.start(was_refused=n_refused > 0)
-            try:
+            async with self._pacer.turn(was_refused=n_refused > 0):
                 before()
                 try:
-                    answer = await self._attempt(partial(self._function, text, **options), after)
+                    return await self._attempt(partial(self._function, text, **options), after)
                 except Exception as error:
-                    is_refused = is_rate_limit(error)
-                    if is_refused:
+                    if is_rate_limit(error):
                         n_refused += 1
-                        may_retry = n_refused <= self._max_refusals and self._pacer.note_refusal(
-                            error, max_wait=self._max_wait
-                        )
-                        if not may_retry:
+                        if not self._may_repeat_refused(error, n_refused):
                             error.add_note(f"the {self._name} refused the call by a rate limit; {self._advise(error)}")
-                    else:
-                        may_retry = n_failed < self._retries
-                    if not may_retry:
+                            raise
+                        continue  # the next turn begins when the service may answer again
+                    if n_failed == self._retries:
                         raise
-                else:
-                    self._pacer.note_success()
-                    return answer
-            finally:
-                self._pacer.end()
-            if not is_refused:
-                await asyncio.sleep(min(PAUSE * 2**n_failed, MAX_PAUSE))
-                n_failed += 1
+            await asyncio.sleep(min(PAUSE * 2**n_failed, MAX_PAUSE))
+            n_failed += 1
+
+    def _may_repeat_refused(self, error: Exception, n_refused: int) -> bool:
+        """Return whether a call may be repeated that the service refused so often, the last time with this error."""
+        return n_refused <= self._max_refusals and self._pacer.note_refusal(error, max_wait=self._max_wait)
 
     def _advise(self, error: BaseException) -> str:
         """Return how to get an answer from a service that refused the last attempt."""
@@ -122,7 +115,6 @@ class FunctionCaller:
                     answer = await answer
                     if self._keep is not None:
                         answer = self._keep(answer)
-                return answer
         except TimeoutError as error:
             if limit.expired():
                 raise TimeoutError(f"no answer within {self._timeout:g} s") from error
@@ -134,6 +126,8 @@ class FunctionCaller:
             raise
         finally:
             after(perf_counter() - start)
+        self._pacer.note_success()
+        return answer
 
     def _call_and_keep(self, function: Callable[[], Any]) -> Any:
         # In the thread of the call, because the function may be called again before the event loop sees the answer.

@@ -20,8 +20,6 @@ from retrieval_metrics.traces.trajectories import Trajectories
 from retrieval_metrics.traces.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from retrieval_metrics.inputs.retrieved_run import MergedRanking
     from retrieval_metrics.traces.merged_searches import CallsView
 
@@ -32,7 +30,7 @@ MAX_NAMED_ATTRIBUTES = 12
 
 
 def read_traces(
-    source: str | PathLike[str] | Iterable[Any] | Mapping[str, Any] | Any,
+    source: object,
     *,
     query: str | Callable[[Mapping[str, Any]], Any] | None = None,
     citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None = None,
@@ -186,7 +184,7 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
         questions: The question of each trace that names one.
     """
 
-    def __init__(self, source: Any, query: str | Callable[[Mapping[str, Any]], Any] | None) -> None:
+    def __init__(self, source: object, query: str | Callable[[Mapping[str, Any]], Any] | None) -> None:
         super().__init__()
         self.n_repeated = 0
         self.strays: list[Any] = []

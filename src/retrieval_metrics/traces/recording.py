@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from retrieval_metrics._internal.redaction import redact_secrets
 
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.traces.trajectories import Trajectories
+
+
+class RecordingOptions(TypedDict, total=False):
+    """How a recording is read; see `read_traces`."""
+
+    citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None
+    tools: str | Collection[str]
+    documents: Callable[[Any], Any] | None
+    context: Literal["answer", "any"]
 
 
 class TraceRecording:
@@ -33,7 +42,12 @@ class TraceRecording:
     ) -> None:
         """Take what `read_traces` takes."""
         self.spans: list[dict[str, Any]] = []
-        self._settings: Any = {"citations": citations, "tools": tools, "documents": documents, "context": context}
+        self._options: RecordingOptions = {
+            "citations": citations,
+            "tools": tools,
+            "documents": documents,
+            "context": context,
+        }
         self._question: ContextVar[QueryId | None] = ContextVar("question", default=None)
         self._open: dict[str, dict[str, Any]] = {}
 
@@ -112,7 +126,7 @@ class TraceRecording:
         # Imported here so that an integration loads it only where something was recorded.
         from retrieval_metrics.traces.read_traces import read_traces
 
-        return read_traces(list(self.spans), query="metadata.question", **self._settings)
+        return read_traces(list(self.spans), query="metadata.question", **self._options)
 
 
 def _copy_payload(payload: Any) -> Any:

@@ -356,7 +356,7 @@ def test_a_comparison_takes_the_clusters_of_its_results() -> None:
     assert comparison.difference("mrr").interval == core.difference("mrr").interval
     assert "queries in 22 clusters" in str(comparison)
     with pytest.raises(ValueError, match="clusters cannot be changed for evaluations"):
-        result.comparison(result, names=("old", "new"), clusters=None)
+        result.comparison(result, names=("old", "new"), clusters=None)  # type: ignore[call-arg]  # the point of the line
 
 
 def test_clusters_that_know_no_query_are_refused_before_anything_is_retrieved() -> None:

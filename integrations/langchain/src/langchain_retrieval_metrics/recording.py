@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.runnables.config import merge_configs
 
 from langchain_retrieval_metrics.documents import are_documents, as_retrieved
-from retrieval_metrics.integration_api import TraceRecording
+from retrieval_metrics.integration_api import RecordingOptions, TraceRecording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from uuid import UUID
 
     from langchain_core.documents import Document
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 
     from retrieval_metrics import Retrieved
     from retrieval_metrics.types import QueryId
-
-
-class RecordingOptions(TypedDict, total=False):
-    """The options of the core's `read_traces` for searches, contexts and citations."""
-
-    citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None
-    tools: str | Collection[str]
-    documents: Callable[[Any], Any] | None
-    context: Literal["answer", "any"]
 
 
 class LangChainRecording(TraceRecording):
@@ -42,7 +33,7 @@ class LangChainRecording(TraceRecording):
 
 
 @contextmanager
-def record(**settings: Unpack[RecordingOptions]) -> Iterator[LangChainRecording]:
+def record(**options: Unpack[RecordingOptions]) -> Iterator[LangChainRecording]:
     """Record what chains and agents search, read and cite.
 
     Searches are the runs of retrievers, in the order in which the model asked for them; a tool that searches without a
@@ -50,7 +41,7 @@ def record(**settings: Unpack[RecordingOptions]) -> Iterator[LangChainRecording]
     not read.
 
     Args:
-        **settings: `citations=`, `tools=`, `documents=` and `context=`, as in the core's `read_traces`.
+        **options: `citations=`, `tools=`, `documents=` and `context=`, as in the core's `read_traces`.
 
     Example:
         >>> from langchain_core.documents import Document
@@ -63,7 +54,7 @@ def record(**settings: Unpack[RecordingOptions]) -> Iterator[LangChainRecording]
         >>> recorded.trajectories
         <Trajectories: 1 query, 1 call, 0 failed>
     """
-    yield LangChainRecording(**settings)
+    yield LangChainRecording(**options)
 
 
 async def run_agent(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from pytest_retrieval_metrics.orphan_baselines import count_project_baselines, tests_by_folder
+from pytest_retrieval_metrics.orphan_baselines import tests_by_folder
+from pytest_retrieval_metrics.project_baselines import count_project_baselines
 from pytest_retrieval_metrics.session import CheckSession
 from pytest_retrieval_metrics.settings import Settings, add_options, report_paths
 

@@ -11,12 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_retrieval_metrics.file_names import format_path
-from pytest_retrieval_metrics.orphan_baselines import (
-    FinishedTest,
-    count_project_baselines,
-    find_new_path,
-    find_orphans,
-)
+from pytest_retrieval_metrics.orphan_baselines import FinishedTest, find_new_path, find_orphans
+from pytest_retrieval_metrics.project_baselines import count_project_baselines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -17,9 +17,9 @@ SINGLE_TASK = 0.999
 
 
 def map_blocks(
-    dataset: Dataset, function: Callable[..., Any], num_cpus: float | None = None, **options: Any
+    dataset: Dataset, function: Callable[..., pa.Table], num_cpus: float | None = None, **options: object
 ) -> Dataset:
-    """Return a dataset with a function applied to each whole block."""
+    """Return a dataset with a function of a table, and of options, applied to each whole block."""
     mapped = dataset.map_batches(
         function,
         batch_size=None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.schema import BaseNode, NodeWithScore
@@ -18,7 +18,10 @@ from retrieval_metrics.types import Piece
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics.types import Judgments, QuestionDataset
+    from retrieval_metrics.types import DocumentId, Judgments, QuestionDataset
+
+# Judgments as JSON holds them: grades by id, or relevant ids, or groups of them.
+JsonJudgments: TypeAlias = "dict[DocumentId, float] | list[DocumentId | JsonJudgments]"
 
 
 def read_dataset_content(dataset: QuestionDataset) -> Any:
@@ -129,22 +132,30 @@ def make_single_question(query: str, expected_ids: Judgments | None, expected_te
     return EvaluationSet({query: query}, {query: [Text(text) for text in expected_texts]})
 
 
-def to_json_judgments(judgments: Any) -> object:
+def to_json_judgments(judgments: Judgments) -> JsonJudgments:
     """Return judgments as values for JSON: dicts and lists, with a quote or a span as its repr."""
     if isinstance(judgments, Mapping):
-        return {_to_json_key(entry): grade for entry, grade in judgments.items()}
-    if isinstance(judgments, Piece):
-        return repr(judgments)
+        return {_to_json_id(entry): grade for entry, grade in judgments.items()}
     if hasattr(judgments, "tolist"):
-        return judgments.tolist()
-    return [entry if isinstance(entry, (str, int)) else to_json_judgments(entry) for entry in judgments]
+        values: list[DocumentId | JsonJudgments] = judgments.tolist()
+        return values
+    return [_to_json_entry(entry) for entry in judgments]
 
 
-def _to_json_key(entry: Any) -> Any:
-    return repr(entry) if isinstance(entry, Piece) else entry
+def _to_json_entry(entry: DocumentId | Piece | Judgments) -> DocumentId | JsonJudgments:
+    """Return an id, or the repr of a piece, or a group of them as a dict or a list."""
+    if isinstance(entry, (str, int, Piece)):
+        return _to_json_id(entry)
+    return to_json_judgments(entry)
 
 
-def list_relevant_ids(judgments: Any) -> list[str]:
+def _to_json_id(entry: DocumentId | Piece) -> DocumentId:
+    if isinstance(entry, Piece):
+        return repr(entry)
+    return entry
+
+
+def list_relevant_ids(judgments: JsonJudgments) -> list[str]:
     """Return the relevant ids of JSON judgments as a flat list, for metrics without grades and groups."""
     if isinstance(judgments, dict):
         return [str(document_id) for document_id, grade in judgments.items() if grade > 0]

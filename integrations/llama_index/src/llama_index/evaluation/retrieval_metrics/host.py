@@ -10,8 +10,8 @@ from llama_index.core.llms import LLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import FunctionTool
 
+from llama_index.evaluation.retrieval_metrics.agent_answers import find_answer_nodes
 from llama_index.evaluation.retrieval_metrics.nodes import convert_items
-from llama_index.evaluation.retrieval_metrics.recording import find_agent_nodes
 from llama_index.evaluation.retrieval_metrics.retriever_functions import resolve_retriever
 from llama_index.evaluation.retrieval_metrics.retriever_pipeline import RetrieverPipeline
 from retrieval_metrics.integration_api import HostAdapter, RetrieverFunctions
@@ -35,7 +35,7 @@ def _resolve_retriever(retriever: object) -> RetrieverFunctions | None:
 
 def _convert_answer(answer: object) -> list[Retrieved]:
     """Return what a retriever, an engine, a workflow or an agent found, as items."""
-    return convert_items(find_agent_nodes(answer))
+    return convert_items(find_answer_nodes(answer))
 
 
 def _resolve_model(model: object) -> RetrieverFunctions | None:

@@ -54,7 +54,7 @@ class RetrievalMetric(BaseRetrievalMetric):
         retrieved_ids: Ranking | None = None,
         expected_texts: list[str] | None = None,
         retrieved_texts: list[str] | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> RetrievalMetricResult:
         """Return the value for one query.
 

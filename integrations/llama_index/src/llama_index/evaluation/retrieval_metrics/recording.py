@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from llama_index.core.agent.workflow import AgentOutput, ToolCall
-from llama_index.core.base.response.schema import Response
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events.llm import (
     LLMChatEndEvent,
@@ -16,44 +15,33 @@ from llama_index.core.instrumentation.events.llm import (
 )
 from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent, RetrievalStartEvent
 from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import QueryBundle
 from llama_index.core.tools import BaseTool
 from llama_index_instrumentation import get_dispatcher
 from pydantic import PrivateAttr
 
-from llama_index.evaluation.retrieval_metrics.nodes import convert_items, get_nodes
-from retrieval_metrics import SearchCall, Trajectories, Trajectory
-from retrieval_metrics.integration_api import TraceRecording
+from llama_index.evaluation.retrieval_metrics.agent_answers import find_output_nodes
+from llama_index.evaluation.retrieval_metrics.nodes import convert_items
+from retrieval_metrics.integration_api import RecordingOptions, TraceRecording
 
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
-    from llama_index.core.tools import ToolOutput
-
-
-class RecordingOptions(TypedDict, total=False):
-    """The options of the core's `read_traces` for searches, contexts and citations."""
-
-    citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None
-    tools: str | Collection[str]
-    documents: Callable[[Any], Any] | None
-    context: Literal["answer", "any"]
+    from collections.abc import Iterator
 
 
 @contextmanager
-def record(**settings: Unpack[RecordingOptions]) -> Iterator[TraceRecording]:
+def record(**options: Unpack[RecordingOptions]) -> Iterator[TraceRecording]:
     """Record what query engines and agents search, read and cite inside a `with` statement.
 
     Ask each question inside `with recorded.question("q1"):`; what is asked outside is left out, and counted. Searches
     are the runs of retrievers; what a tool does with their nodes afterwards shows in the context.
 
     Args:
-        **settings: `citations=`, `tools=`, `documents=` and `context=`, as in the core's `read_traces`.
+        **options: `citations=`, `tools=`, `documents=` and `context=`, as in the core's `read_traces`.
 
     Example:
         >>> from llama_index.core.retrievers import BaseRetriever
-        >>> from llama_index.core.schema import TextNode
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
         >>> class Finder(BaseRetriever):
         ...     def _retrieve(self, query_bundle):
         ...         return [NodeWithScore(node=TextNode(id_="d7", text="A context manager."), score=1.0)]
@@ -62,7 +50,7 @@ def record(**settings: Unpack[RecordingOptions]) -> Iterator[TraceRecording]:
         >>> recorded.trajectories
         <Trajectories: 1 query, 1 call, 0 failed>
     """
-    recording = TraceRecording(**settings)
+    recording = TraceRecording(**options)
     events = _EventRecorder(recording)
     spans = _SpanRecorder(recording)
     dispatcher = get_dispatcher()
@@ -73,54 +61,6 @@ def record(**settings: Unpack[RecordingOptions]) -> Iterator[TraceRecording]:
     finally:
         dispatcher.event_handlers.remove(events)
         dispatcher.span_handlers.remove(spans)
-
-
-def find_agent_nodes(answer: object) -> list[NodeWithScore]:
-    """Return the nodes of an answer; of an agent, those that its tools returned, the first node of each call first.
-
-    Raises:
-        TypeError: If the tools of an agent returned texts.
-        RuntimeError: If all of its tools failed, with the error of the last, because an outage is not a bad retrieval.
-    """
-    if not isinstance(answer, AgentOutput):
-        return get_nodes(answer)
-    tool_names: list[str] = []
-    searches: list[SearchCall] = []
-    node_by_id: dict[Any, NodeWithScore] = {}
-    for call in answer.tool_calls:
-        if not hasattr(call, "tool_output"):
-            continue
-        tool_names.append(call.tool_name)
-        output: ToolOutput = call.tool_output
-        if output.is_error:
-            searches.append(SearchCall(call.tool_name, (), error=str(output.content)))
-            continue
-        nodes = _find_output_nodes(output.raw_output)
-        if nodes is not None:
-            searches.append(SearchCall(call.tool_name, convert_items(nodes)))
-            for node in nodes:
-                node_by_id.setdefault(node.node.node_id, node)
-    if tool_names and not searches:
-        names = ", ".join(dict.fromkeys(map(repr, tool_names)))
-        raise TypeError(
-            f"the tools of the agent ({names}) returned texts, from which IDs cannot be read; use RetrieverTool or "
-            "QueryEngineTool, or record(tools=..., documents=...)"
-        )
-    run = Trajectories({"the question": Trajectory(searches)}).interleaved()
-    for error in run.errors.values():
-        raise error
-    (ranking,) = run.values()
-    return [node_by_id[item.id] for item in ranking]
-
-
-def _find_output_nodes(output: Any) -> list[NodeWithScore] | None:
-    """Return the nodes in the output of a tool; None if it holds something else."""
-    nodes = output
-    if isinstance(output, Response) or hasattr(output, "source_nodes"):
-        nodes = output.source_nodes
-    if isinstance(nodes, list) and all(isinstance(node, NodeWithScore) for node in nodes):
-        return nodes
-    return None
 
 
 class _SpanRecorder(BaseSpanHandler[Any]):
@@ -197,7 +137,7 @@ class _SpanRecorder(BaseSpanHandler[Any]):
         elif result.is_error:
             self._recording.end(id_, error=str(result.content))
         else:
-            nodes = _find_output_nodes(result.raw_output)
+            nodes = find_output_nodes(result.raw_output)
             self._recording.end(id_, output=str(result.content) if nodes is None else convert_items(nodes))
 
     def prepare_to_drop_span(

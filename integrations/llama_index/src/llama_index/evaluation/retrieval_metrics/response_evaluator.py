@@ -84,7 +84,7 @@ class ResponseEvaluator(BaseEvaluator):
         """Do nothing: there is no prompt."""
 
     def evaluate_response(
-        self, query: str | None = None, response: Response | None = None, **_: Any
+        self, query: str | None = None, response: Response | None = None, **_: object
     ) -> EvaluationResult:
         """Score the source nodes of a response."""
         items = convert_nodes(response or [], name_document=self._name_document)
@@ -92,7 +92,7 @@ class ResponseEvaluator(BaseEvaluator):
         return self._score(query, response_text, items)
 
     async def aevaluate_response(
-        self, query: str | None = None, response: Response | None = None, **options: Any
+        self, query: str | None = None, response: Response | None = None, **options: object
     ) -> EvaluationResult:
         """Score the source nodes of a response; the asynchronous twin."""
         return self.evaluate_response(query, response, **options)
@@ -102,7 +102,7 @@ class ResponseEvaluator(BaseEvaluator):
         query: str | None = None,
         response: str | None = None,
         contexts: Sequence[str] | None = None,
-        **_: Any,
+        **_: object,
     ) -> EvaluationResult:
         """Score contexts, which are texts without ids, so the judgments must be quotes or texts."""
         if self._has_ids:

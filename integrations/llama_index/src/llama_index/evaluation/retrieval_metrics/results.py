@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from math import fsum, isnan, nan
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, overload
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
+from retrieval_metrics import DEFAULT_METRICS
 from retrieval_metrics.integration_api import warn
 from retrieval_metrics.integration_api.text import Table, numbers, read_json, save_text
 from retrieval_metrics.types import Stages
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics import Comparison, Evaluation
-    from retrieval_metrics.types import QueryId
+    from retrieval_metrics import Comparison, Evaluation, Metric
+    from retrieval_metrics.types import ComparisonOptions, QueryId
 
 
 class RetrieverEvalResult(RetrievalEvalResult):
@@ -150,7 +151,8 @@ class DatasetResult(list[RetrievalEvalResult]):
         other: DatasetResult,
         *,
         names: tuple[str, str],
-        **options: Any,
+        metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+        **options: Unpack[ComparisonOptions],
     ) -> Comparison:
         """Test in which metrics two results differ, as in `retrieval_metrics.compare`.
 
@@ -159,6 +161,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         Args:
             other: The results of another retriever, or with other postprocessors.
             names: The names of this result and the other, such as `("old", "new")`.
+            metrics: The metrics to compare; the default is all that both have.
             **options: Other arguments of `compare` for evaluations, such as `margin`, `baseline` and `level`.
 
         Raises:
@@ -170,7 +173,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         if not isinstance(other, DatasetResult):
             raise TypeError(f"comparison needs a result of evaluate_dataset, got {type(other).__name__}")
         evaluations = (self.evaluation, other.evaluation)
-        return compare(dict(zip(names, evaluations, strict=True)), **options)
+        return compare(dict(zip(names, evaluations, strict=True)), metrics=metrics, **options)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per query: its text, every metric, its seconds, and its error.

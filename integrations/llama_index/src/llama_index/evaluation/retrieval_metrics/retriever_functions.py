@@ -16,7 +16,7 @@ from llama_index.core.indices.vector_store import VectorIndexRetriever
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Workflow
 
-from llama_index.evaluation.retrieval_metrics.recording import find_agent_nodes
+from llama_index.evaluation.retrieval_metrics.agent_answers import find_answer_nodes
 from retrieval_metrics.integration_api import RetrieverFunctions
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class _AgentAnswer:
 
     @property
     def source_nodes(self) -> list[NodeWithScore]:
-        return find_agent_nodes(self._answer)
+        return find_answer_nodes(self._answer)
 
 
 async def _ask_agent(agent: AgentWorkflow | BaseWorkflowAgent, text: str) -> _AgentAnswer:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from llama_index.evaluation.retrieval_metrics.agent_answers import find_answer_nodes
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import embed_query
 from llama_index.evaluation.retrieval_metrics.nodes import get_nodes
-from llama_index.evaluation.retrieval_metrics.recording import find_agent_nodes
 from llama_index.evaluation.retrieval_metrics.retriever_functions import is_asynchronous, resolve_retriever
 from llama_index.evaluation.retrieval_metrics.stage_recording import RETRIEVED_STAGE, StageRecorder
 from retrieval_metrics.integration_api import RetrieverFunctions
@@ -34,7 +34,7 @@ class RetrieverPipeline:
 
     def __init__(
         self,
-        retriever: Any,
+        retriever: object,
         postprocessors: Sequence[BaseNodePostprocessor] = (),
         convert: ConvertItems | None = None,
         *,
@@ -48,7 +48,7 @@ class RetrieverPipeline:
             convert: Converts nodes to items of the core; None returns the nodes of the last stage alone.
             always_records_retrieval: Whether retrieval is a stage even if it is the only one.
         """
-        self._retriever = retriever
+        self._retriever: Any = retriever
         self._takes_bundles = isinstance(retriever, BaseRetriever)
         self._postprocessors = postprocessors
         self._convert = convert
@@ -150,7 +150,7 @@ class RetrieverPipeline:
 
 
 def _note_retrieved(answer: Any, recorder: StageRecorder | None) -> list[NodeWithScore]:
-    nodes = find_agent_nodes(answer)
+    nodes = find_answer_nodes(answer)
     if recorder is not None:
         recorder.note(RETRIEVED_STAGE, nodes)
     return nodes

@@ -9,9 +9,13 @@ from uuid import UUID
 
 from llama_index.core.indices import VectorStoreIndex
 from llama_index.core.vector_stores import SimpleVectorStore
+from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 # Returns the vector of each node id, None for an unknown one.
 VectorLookup: TypeAlias = Callable[[list[str]], Sequence[Any]]
+
+# Where vectors are looked up: the store of an index, a store, or a function.
+VectorSource: TypeAlias = VectorStoreIndex | BasePydanticVectorStore | VectorLookup
 
 CHROMA = "ChromaVectorStore"
 QDRANT = "QdrantVectorStore"
@@ -24,9 +28,11 @@ HINTS = {
 }
 
 
-def make_vector_lookup(vectors: Any) -> VectorLookup:
+def make_vector_lookup(vectors: VectorSource) -> VectorLookup:
     """Return the function that looks up vectors in a store, or in that of an index; a function stays as it is."""
-    store = vectors.vector_store if isinstance(vectors, VectorStoreIndex) else vectors
+    store: Any = vectors
+    if isinstance(vectors, VectorStoreIndex):
+        store = vectors.vector_store
     if isinstance(store, SimpleVectorStore):
         return partial(_look_up_simple, store)
     class_name = _find_class_name(store)
@@ -34,10 +40,11 @@ def make_vector_lookup(vectors: Any) -> VectorLookup:
         return partial(_look_up_chroma, store)
     if class_name == QDRANT and store.client is not None:
         return partial(_look_up_qdrant, store)
-    if class_name == FAISS and store is not vectors:
+    if class_name == FAISS and isinstance(vectors, VectorStoreIndex):
         return _FaissLookup(store, vectors.index_struct.nodes_dict)
     if callable(store):
-        return store  # type: ignore[no-any-return]  # whatever was passed
+        lookup: VectorLookup = store
+        return lookup
     hint = f", {HINTS[class_name]}" if class_name in HINTS else "; for another store,"
     raise ValueError(
         "vectors must be a VectorStoreIndex, a SimpleVectorStore, QdrantVectorStore or ChromaVectorStore, or a "

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from haystack import Document
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import convert_items
 from haystack_integrations.components.evaluators.retrieval_metrics.tracing import ObservedSpan, SpanListener
-from retrieval_metrics.integration_api import TraceRecording
+from retrieval_metrics.integration_api import RecordingOptions, TraceRecording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @contextmanager
-def record(**settings: Any) -> Iterator[TraceRecording]:
+def record(**options: Unpack[RecordingOptions]) -> Iterator[TraceRecording]:
     """Record what pipelines and agents search, read and cite inside a `with` statement.
 
     Ask each question inside `with recorded.question("q1"):`; what is asked outside is left out, and counted. Searches
@@ -27,7 +27,7 @@ def record(**settings: Any) -> Iterator[TraceRecording]:
     before.
 
     Args:
-        **settings: `citations=`, `tools=`, `documents=` and `context=`, as in the core's `read_traces`.
+        **options: `citations=`, `tools=`, `documents=` and `context=`, as in the core's `read_traces`.
 
     Example:
         >>> from haystack import Pipeline, component
@@ -43,7 +43,7 @@ def record(**settings: Any) -> Iterator[TraceRecording]:
         >>> recorded.trajectories
         <Trajectories: 1 query, 1 call, 0 failed>
     """
-    recording = TraceRecording(**settings)
+    recording = TraceRecording(**options)
     with _Recorder(recording).listen():
         yield recording
 
