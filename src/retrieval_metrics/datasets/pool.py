@@ -427,8 +427,8 @@ def _refuse_missing_id(system: str, query: Any, rank: int, item: Any) -> NoRetur
     text = getattr(item, "text", None)
     beginning = f" ({shorten(text)!r})" if text else ""
     raise ValueError(
-        f"the document at rank {rank} of query {query!r} in {system!r}{beginning} has no id, under which its grade "
-        "could be kept; give every chunk an id before it is indexed, or pass match=, which says what identifies one, "
+        f"the document at rank {rank} of query {query!r} in {system!r}{beginning} has no id, so its grade "
+        "cannot be stored; give every chunk an id before indexing, or pass match= to say what identifies one, "
         'such as match=lambda item: f"{item.source}@{item.start}"'
     )
 
