@@ -146,9 +146,8 @@ class Plan(Printed):
             notes.append(SPARSE_SCENARIO)
         if self._variance_allowance > MIN_PRINTED_ALLOWANCE:
             surplus = f"{100 * (self._variance_allowance - 1):.0f}%"
-            notes.append(
-                f"middle row: includes {surplus} more queries because the SD is estimated, so that power averages {power}"
-            )
+            allowance = f"{surplus} more queries because the SD is estimated"
+            notes.append(f"middle row: includes {allowance}, so that power averages {power}")
         if self.comparisons > 1:
             notes.append(self._correction_note(level))
         if self.design_effect > 1:
