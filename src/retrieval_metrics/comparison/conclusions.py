@@ -53,7 +53,7 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
     Attributes:
         kind: What is concluded.
         details: The difference, with its values and tests.
-        level: The confidence level; 1 - level is the accepted rate of false findings.
+        level: The confidence level; 1 - level is the accepted family-wise error rate.
         margin: The largest acceptable loss; None if there is none, or nothing can be compared.
         unjudged_bounds: What other grades could change; None if that was not asked.
         caveats: Sentences on what else the conclusion rests on.

@@ -238,7 +238,7 @@ class Pool(SavedFields):
 
         Args:
             model: A function of a prompt that returns its reply, synchronous or not, a model of an installed host, or a
-                `Model`, which says also where replies are kept and what may be spent.
+                `Model`, which also sets the cache of replies and the budget.
             batch: How many passages of a question are graded in one prompt. Larger batches cost less, but the grade of
                 a passage then depends on the others in its batch.
             rubric: The meanings of the grades 0, 1, 2 and 3, four texts; None takes those shown to people.
@@ -332,8 +332,8 @@ def pool(
             texts of the retrieved items.
         depth: How many documents of each ranking are taken.
         judged: Keep the judged documents too, so that people grade the whole pool again.
-        metric: Also compute how much a difference between two systems in this metric would change if a document had
-            the highest grade, for `Pool.top(n, "effect")`. Where nothing is judged, if it alone were relevant.
+        metric: Also compute how much a difference between two systems in this metric would change if a document had the
+            highest grade, for `Pool.top(n, "effect")`. If nothing is judged, how much if it alone were relevant.
         match: What an id of the judgments is compared with, as in `evaluate`.
 
     Raises:

@@ -310,7 +310,7 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
         match: What identifies a document, as in `evaluate_retriever`.
         rules: The rules, as in `evaluate_retriever`.
         clusters: The clusters of the questions, as in `evaluate_retriever`.
-        max_concurrency: How many questions may be under way at once.
+        max_concurrency: How many questions may run at once.
         timeout: Seconds that one attempt may take, as in `evaluate_retriever`.
         retries: How often a failed question is repeated, as in `evaluate_retriever`.
         show_progress: Show a progress bar on stderr.
