@@ -167,7 +167,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         # Abbreviations are refused: --metrics would be read as --metrics-from, and its metrics ignored.
-        super().__init__(*arguments, allow_abbrev=False, **options)
+        options["allow_abbrev"] = False
+        super().__init__(*arguments, **options)
         # The parser of the command, with which `argument_checks` reports what is wrong with several arguments together.
         self.set_defaults(parser=self)
 
