@@ -138,9 +138,9 @@ class Pool(SavedFields):
     ) -> Sample:
         """Draw a sample of queries for people to grade, each with its whole pool; see `EvaluationSet.sample`.
 
-        Without grades the draw is plain: every query has the same probability. With the grades of a model, more is
-        drawn from the queries on which they say that the systems differ most: there people learn most about the
-        difference, and there a model that favours a system is found out. How many these are, and how much of the sample
+        Without grades, it is a simple random sample: every query has the same probability. With the grades of a model,
+        queries on which the systems differ most by these grades are drawn more often: there, human grades say most
+        about the difference, and reveal a model that favours a system. How many these are, and how much of the sample
         they get, follows from the differences (Neyman 1934, Dalenius 1950). The estimate weights every query by its
         probability.
 
