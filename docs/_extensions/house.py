@@ -17,7 +17,7 @@ BLOCK = re.compile(r"^```\{house\}\n```$", re.MULTILINE)
 PARTS = {
     "NUMBERS": "Numbers: from judgments and rankings to conclusions",
     "ON_TOP": "On top of the numbers: the searches of agents, and the making of judgments",
-    "ENTRANCES": "Entrances: what opens both to users",
+    "ENTRANCES": "Entrances: the interfaces to both",
 }
 """The parts of the house, from the ground up, by their name in the test of the architecture."""
 

@@ -37,3 +37,11 @@ def test_two_outputs_are_two_files(files: list[str], tmp_path: Path, capsys: pyt
     assert "is also written, and it is the same file" in capsys.readouterr().err
     assert not (tmp_path / "both").exists()
     assert main(["evaluate", *files, "-m", "mrr", "-o", "/dev/null", "--report", "/dev/null"]) == 0
+
+
+def test_an_abbreviated_option_is_refused(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Else `--metrics` would be `--metrics-from`, and the default metrics would be computed."""
+    with pytest.raises(SystemExit) as exit_error:
+        main(["evaluate", *files, "--metrics", "mrr"])
+    assert exit_error.value.code == 2
+    assert "unrecognized arguments: --metrics mrr" in capsys.readouterr().err

@@ -51,7 +51,10 @@ def test_small_pilots_are_given_room_for_their_error(count: int) -> None:
     assert np.mean(powers) == pytest.approx(0.8, abs=0.03)
     assert np.mean(without) < np.mean(powers) - 0.02
     percent_more = 100 * (variance_allowance(count - 1, 0.8, 0.05) - 1)
-    assert f"middle row: {percent_more:.0f}% more queries, so that power averages 80%" in str(planned)
+    assert (
+        f"middle row: includes {percent_more:.0f}% more queries because the SD is estimated, so that power averages 80%"
+        in str(planned)
+    )
 
 
 def test_a_margin_passes_equal_systems_as_often_as_asked() -> None:
@@ -102,7 +105,7 @@ def test_the_room_for_error_is_that_of_the_level_of_each_test() -> None:
     compared = pilot(8)
     for options, level in (({"margin": 0.2}, 0.1), ({"difference": 0.2, "comparisons": 5}, 0.01)):
         percent_more = 100 * (variance_allowance(7, 0.8, level) - 1)
-        assert f"middle row: {percent_more:.0f}% more" in str(rm.plan(**options, metric="mrr", pilot=compared))  # type: ignore[arg-type]  # any option
+        assert f"middle row: includes {percent_more:.0f}% more" in str(rm.plan(**options, metric="mrr", pilot=compared))  # type: ignore[arg-type]  # any option
 
 
 def test_a_margin_for_many_comparisons_is_planned_at_the_level_it_prints() -> None:

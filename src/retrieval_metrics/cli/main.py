@@ -166,6 +166,8 @@ class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line, like the rest of this program, without the usage above it."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
+        # Abbreviations are refused: --metrics would be read as --metrics-from, and its metrics ignored.
+        options["allow_abbrev"] = False
         super().__init__(*arguments, **options)
         # The parser of the command, with which `argument_checks` reports what is wrong with several arguments together.
         self.set_defaults(parser=self)

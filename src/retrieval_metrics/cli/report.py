@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> bool:
     saved = rm.load(arguments.saved)
     if isinstance(saved, rm.types.Tuning):
         if (arguments.queries, arguments.corpus) != (None, None):
-            raise ValueError("the report of a tuning shows no single queries, so it takes no --queries and no --corpus")
+            raise ValueError("a tuning report shows no individual queries, so it takes no --queries and no --corpus")
         saved.report(arguments.output, title=arguments.title)
         return True
     if not isinstance(saved, (rm.Evaluation, rm.Comparison)):

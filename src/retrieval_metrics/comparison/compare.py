@@ -286,9 +286,9 @@ def compare(
     comes with a confidence interval, the p value of the randomisation test, the effect size (the mean difference in
     standard deviations of the differences), and the queries won, tied and lost. One joint test (see
     `retrieval_metrics.statistics.joint_sign_flips`) corrects the p values for all metrics, cutoffs and pairs of systems
-    compared here, so ten metrics do not make a false finding ten times as likely, and correlated metrics cost little.
-    The interval of a difference is simultaneous with all others and excludes 0 if and only if the corrected p value
-    finds a difference. A sentence states the conclusion for each system and metric.
+    compared here, so ten metrics do not make a false positive ten times as likely, and correlated metrics cost little.
+    The interval of a difference is simultaneous with all others and excludes 0 if and only if the corrected p value is
+    significant. A sentence states the conclusion for each system and metric.
 
     Args:
         qrels: The judgments, as in `evaluate`. Or, in place of judgments and runs, evaluations by name, such as a saved
@@ -298,22 +298,22 @@ def compare(
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`. For evaluations, the default is all metrics that they
             share.
         baseline: The name of the system that all others are compared with; None compares every pair.
-        margin: The largest acceptable loss, such as 0.02. The verdict then also says per metric whether a system is "no
-            worse by more than 0.02", "worse by more", or that the data cannot tell, each at a one-sided level of
-            1 - level; see `retrieval_metrics.statistics.within_margins`.
+        margin: The largest acceptable loss, such as 0.02. The conclusion then also says for each metric whether a
+            system is non-inferior or inferior, or that this is inconclusive, each at a one-sided level of 1 - level;
+            see `retrieval_metrics.statistics.within_margins`.
         clusters: The clusters of the queries, as in `evaluate`; intervals and tests then use whole clusters.
         unjudged: Unjudged documents count as not relevant (None). `"bounds"` also computes the smallest and the largest
             value of every mean and difference over all possible grades of the unjudged documents, each metric among the
             documents up to its own cutoff; a conclusion then says whether such grades could change it. `"condensed"`
-            removes unjudged documents from the rankings, as in `evaluate`, which favours systems whose documents are
-            less judged (Sakai and Kando 2008).
+            removes unjudged documents from the rankings, as in `evaluate`, which favours systems with a lower judged@k
+            (Sakai and Kando 2008).
         unretrieved_relevant: With `"bounds"`, how many further relevant documents a query may have that nobody judged
             or retrieved: a number for every query, or a mapping from query id to number. None assumes that there are
             none.
         rules: The rules, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.
         ties: How equal scores are ordered, as in `evaluate`.
-        level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
+        level: Confidence level of the intervals; 1 - level is the accepted family-wise error rate.
         resamples: Number of random choices of signs if the test cannot be exact.
         seed: Seed of the random choices; the same seed gives the same p values.
         documents: The documents that chunks were cut from, as in `evaluate`.

@@ -173,7 +173,7 @@ def _refuse_unknown_options(options: FurtherOptions) -> None:
 def compare_retrievers(*args: Any, **options: Any) -> Comparison:
     """Run several retrievers on the same questions, and test in which metrics they differ.
 
-    The retrievers are run one after the other, so that they do not slow each other down. Before that, each is asked
+    The retrievers are run one after the other, so that they do not slow each other down. Before that, each is run on
     the first question, so that an error in the answers of any of them is raised early. Judgments, metrics and options
     are checked before the first question.
 
@@ -186,13 +186,13 @@ def compare_retrievers(*args: Any, **options: Any) -> Comparison:
         baseline: The name of the system that all others are compared with; None compares every pair.
         rules: The rules, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.
-        workers: How many queries may be under way at once.
+        workers: How many queries may run at once.
         timeout: Seconds that one attempt may take, as in `retrieve`.
         retries: How often a failed query is repeated, as in `retrieve`.
         show_progress: Show a progress bar on stderr, if rich is installed.
         raise_on_error: Raise the first failure instead of recording it.
-        resume: A folder with a file per system to which every answer is written as it arrives, as in `retrieve`. What
-            is there is not asked again, so that an interrupted comparison goes on.
+        resume: A folder with a file per system to which every answer is written as it arrives, as in `retrieve`.
+            Queries already answered there are not run again, so that an interrupted comparison can be resumed.
         **options: Other arguments of `compare`, such as `documents`, `level` and `seed`.
 
     Returns:

@@ -39,7 +39,7 @@ class Comparison(ComparisonRecord, Printed):
         metrics: The metrics.
         paired_values: The values of all systems on the same queries.
         baseline: The system all others are compared with; None if every pair is compared.
-        level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
+        level: Confidence level of the intervals; 1 - level is the accepted family-wise error rate.
         differences: One per metric and pair of systems; they can be printed.
         margin: The largest acceptable loss; None if there is no margin.
         clusters: The clusters of the queries; None if queries are independent.
@@ -148,7 +148,7 @@ class Comparison(ComparisonRecord, Printed):
         """Return a figure to show in a notebook or to save with `figure.savefig(path)`.
 
         Args:
-            kind: `overview`: which system is better and how sure that is, by the means and query by query, with the
+            kind: `overview`: which system is better and how certain that is, by the means and query by query, with the
                 means of the other metrics below. `intervals`: the means of every system and metric. `differences`: the
                 difference of every query, sorted; of more than six pairs, those with the smallest p values. `wins`: the
                 queries won, tied and lost. `cutoffs`: the metric over k. `precision_recall`: mean precision against
@@ -181,9 +181,9 @@ class Comparison(ComparisonRecord, Printed):
         """Write an HTML report with the verdict, the ranking, the differences, and every query side by side.
 
         The file is self-contained and fetches nothing. The queries can be sorted, filtered, searched and opened;
-        without JavaScript they are listed. Of more than 1,000 queries, the 100 that moved most are there with
-        their results, the others with their values and what they miss. Of more than 25 systems, the ranking and the
-        means have all, the pairs and queries only those that are drawn.
+        without JavaScript they are listed. With more than 1,000 queries, the 100 that changed most are shown with their
+        results, the others with their values and what they miss. With more than 25 systems, the ranking and the means
+        cover all, the pairs and queries only those that are drawn.
 
         Args:
             path: The file to write.

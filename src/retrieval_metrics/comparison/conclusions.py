@@ -53,7 +53,7 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
     Attributes:
         kind: What is concluded.
         details: The difference, with its values and tests.
-        level: The confidence level; 1 - level is the accepted rate of false findings.
+        level: The confidence level; 1 - level is the accepted family-wise error rate.
         margin: The largest acceptable loss; None if there is none, or nothing can be compared.
         unjudged_bounds: What other grades could change; None if that was not asked.
         caveats: Sentences on what else the conclusion rests on.
@@ -235,7 +235,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds the
     """One conclusion for each pair of systems and metric, pair by pair; printed as a sentence each.
 
     Attributes:
-        selection_bias: How much the best system of each metric is overrated by being chosen, from five systems on.
+        selection_bias: The selection bias of the best system in each metric, with five or more systems.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -271,7 +271,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds the
 
     @property
     def sentences(self) -> list[str]:
-        """The conclusions in words, between the caveats and what so few queries cannot show.
+        """The conclusions in words, between the caveats and the notes on rare effects.
 
         Metrics in which the conclusion about two systems is the same share a sentence, which names them.
         """
@@ -279,12 +279,12 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds the
 
     @property
     def selection_bias_notes(self) -> list[str]:
-        """The mean to expect of the best of many systems on new questions, in a sentence; empty if there are few."""
+        """The estimated mean of the best system on new questions, in a sentence; empty with fewer than five systems."""
         return selection_bias_notes(self.selection_bias)
 
     @property
     def rare_effect_notes(self) -> list[str]:
-        """The rare changes that so few queries cannot show, each once, with the metrics if it is not true of all."""
+        """The rare effects that so few queries may miss, each once, with its metrics unless it holds for all."""
         return rare_effect_wording.rare_effect_notes(self)
 
     def _with_notes(self, sentences: list[str]) -> list[str]:

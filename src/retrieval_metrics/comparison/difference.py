@@ -65,7 +65,7 @@ class Difference:
             unequally (`"budget"`, see `Comparison.budgets`); the ids of one match no judgment and are unknown to the
             others (`"foreign_ids"`); ids that nearly match could change the conclusion (`"near_misses"`); or spans are
             judged and the position of the items of one is unknown (`"unlocated"`).
-        selected_from: From how many pairs of results the two were chosen, by what they showed; the p value and the
+        selected_from: From how many pairs of results this pair was selected by its results; the p value and the
             interval are corrected for that too.
         higher_is_better: Whether a higher value of the metric is better; queries are won and lost accordingly.
     """
@@ -159,7 +159,7 @@ class Difference:
 
     @property
     def alpha(self) -> float:
-        """The accepted rate of false findings over all comparisons, and all pairs of results chosen from.
+        """The accepted family-wise error rate over all comparisons, and all pairs of results chosen from.
 
         It is 1 minus the level that was asked for; the level of `interval` is higher if the two systems were chosen.
         """
@@ -177,22 +177,22 @@ class Difference:
 
     @property
     def min_units(self) -> int:
-        """The smallest number of queries, or clusters, with which the corrected test can find anything.
+        """The smallest number of queries, or clusters, with which the corrected test can detect any difference.
 
         If all differences have the same sign on every query, the joint test needs no more queries than a single test.
         """
         return min_significant_units(self.paired.level)
 
     def mde(self, power: float = POWER, max_difference: float | None = None) -> Detectable:
-        """Return the true difference that a comparison like this one finds with a given power, as a range.
+        """Return the true difference that a comparison like this one detects with a given power, as a range.
 
-        The lower end is found if the difference is spread over the queries as the differences seen are, the upper one
-        even if a few queries carry all of it. Both are computed at the level that the correction requires, so the power
-        holds for any outcome of the other comparisons. Infinite if no difference could be detected, or if no query
-        differs. See `retrieval_metrics.statistics.detectable_difference`.
+        The lower end is detected if the difference is spread over the queries as observed, the upper end even if a few
+        queries carry all of it. Both are computed at the level that the correction requires, so the power holds for any
+        outcome of the other comparisons. Infinite if no difference could be detected, or if no query differs. See
+        `retrieval_metrics.statistics.detectable_difference`.
 
         Args:
-            power: Probability of finding it.
+            power: Probability of detecting it.
             max_difference: The largest change of a query; None takes the largest possible difference.
         """
         if power == POWER and max_difference is None:
@@ -211,14 +211,14 @@ class Difference:
         )
 
     def queries_needed(self, difference: float, power: float = POWER) -> QueriesNeeded:
-        """Return how many queries a comparison like this one needs to find a difference of a given size, as a range.
+        """Return how many queries a comparison like this one needs to detect a difference of a given size, as a range.
 
-        Pass the smallest difference that matters to you, not the observed one: if the data cannot decide, that is
+        Pass the smallest difference that matters to you, not the observed one, which in an inconclusive comparison is
         mostly chance.
 
         Args:
-            difference: The true mean difference to find.
-            power: Probability of finding it.
+            difference: The true mean difference to detect.
+            power: Probability of detecting it.
 
         Raises:
             ValueError: If there are fewer than two queries, or the difference is 0 or larger than possible.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.conclusions import Conclusions
 
 MINIMUM_DETECTABLE_EFFECT = (
-    "minimum detectable effect, detected with about 80% power if spread over the queries as observed"
+    "minimum detectable effect, with about 80% power if differences vary over queries as observed"
 )
 EFFECT_SIZE = "effect size, the mean difference in standard deviations of the differences"
 # Notes that say what these columns are.

@@ -69,12 +69,12 @@ class Plan(Printed):
 
     Attributes:
         metric: The metric.
-        difference: The true difference to find; None for a margin.
+        difference: The true difference to detect; None for a margin.
         margin: The margin; None for a difference.
-        power: The probability of finding it.
+        power: The probability of detecting it.
         level: The confidence level of the comparison.
         comparisons: How many differences are tested together.
-        design_effect: How many clustered questions say as much as one that is independent.
+        design_effect: How many clustered questions carry the information of one independent question.
         spread_source: Where the spreads come from, in words.
         max_difference: The largest possible difference of a query.
         scenarios: The numbers of questions, from the smallest spread to the largest; the middle one is the plan.
@@ -146,7 +146,8 @@ class Plan(Printed):
             notes.append(SPARSE_SCENARIO)
         if self._variance_allowance > MIN_PRINTED_ALLOWANCE:
             surplus = f"{100 * (self._variance_allowance - 1):.0f}%"
-            notes.append(f"middle row: {surplus} more queries, so that power averages {power} over pilots of this size")
+            allowance = f"{surplus} more queries because the SD is estimated"
+            notes.append(f"middle row: includes {allowance}, so that power averages {power}")
         if self.comparisons > 1:
             notes.append(self._correction_note(level))
         if self.design_effect > 1:
@@ -230,37 +231,38 @@ def plan(
     power: float = POWER,
     level: float = 0.95,
 ) -> Plan:
-    """Return how many questions a comparison takes, before anybody collects them.
+    """Return how many questions a comparison needs, before you collect them.
 
     With s the standard deviation of the per-query differences of two systems, it is the smallest n for which the paired
-    t test finds a true mean difference d with the wanted power, about ((1.96 + 0.84) s / d)^2 at 80%. For a margin it
-    is the smallest n for which `compare(..., margin=)` passes two systems that do not differ, and at least 3 / margin.
+    t test detects a true mean difference d with the requested power, about ((1.96 + 0.84) s / d)^2 at 80%. For a margin
+    it is the smallest n for which `compare(..., margin=)` passes two systems that do not differ, and at least 3 /
+    margin.
 
-    s comes from the best that is known:
+    s comes from the best source available:
 
     * a pilot, a comparison of similar systems on some questions: its s, and the ends of its 80% CI;
     * an earlier evaluation of one system: 0.5 to 1.2 times the standard deviation of its values, usually 0.8;
     * nothing: the spreads of 13 pairs of retrievers on two public collections, by metric.
 
-    A range from nothing is wide, and your systems can lie outside it: begin with 30 questions, and plan with them as a
-    pilot. A pilot's spread is itself uncertain, so the plan has room for its error: with 30 questions, 6% more. 80%
-    of differences are then found on average over pilots; in single cases the number is 0.8 to 1.3 times what it should
-    be, and further off in two of five. A pilot without any of the rare large differences knows nothing of them.
+    The range from public collections is wide, and your systems can lie outside it: start with 30 questions, and use
+    them as a pilot. A pilot's spread is itself uncertain, so the plan adds an allowance: with 30 questions, 6% more.
+    The power is then 80% on average over pilots; a single number is 0.8 to 1.3 times what it should be, and further off
+    in two of five cases. A pilot that lacks rare large differences cannot account for them.
 
     Args:
         difference: The smallest true difference that matters to you.
         metric: The metric.
         margin: In place of a difference, the largest acceptable loss.
         pilot: A comparison, one of its differences, or an evaluation; None if there is nothing yet.
-        comparisons: How many differences will be tested together (metrics times pairs of systems). The number is then
-            enough for any of them, and cautious if they are correlated. `compare` corrects differences itself; tests
-            against a margin are corrected if it gets the level that the plan prints.
+        comparisons: How many differences will be tested together (metrics times pairs of systems). The number then
+            suffices for each of them, and is conservative if they are correlated. `compare` corrects differences
+            itself; tests against a margin are corrected if it gets the level that the plan prints.
         clusters: The clusters of the pilot's queries, which show the design effect: a mapping of query ids to clusters,
             or a function of the query id. `"source"` takes the clusters that the pilot was made with; None: independent
             queries.
-        design_effect: How many clustered questions say as much as one that is independent, such as 1 + (m - 1) r for m
-            questions per document with a correlation of r. None takes that of the pilot, or 1.
-        power: Probability of finding the difference.
+        design_effect: How many clustered questions carry the information of one independent question, such as
+            1 + (m - 1) r for m questions per document with a correlation of r. None takes that of the pilot, or 1.
+        power: Probability of detecting the difference.
         level: Confidence level of the comparison.
 
     Returns:

@@ -51,7 +51,7 @@ class SpreadEstimates(NamedTuple):
     Attributes:
         spreads: The spreads, from the smallest to the largest.
         source: Where they come from, in words.
-        design_effect: How many clustered questions say as much as one that is independent.
+        design_effect: How many clustered questions carry the information of one independent question.
         max_difference: The largest possible difference of a query.
     """
 

@@ -42,18 +42,18 @@ def tune(
 ) -> Tuning:
     """Choose the best of several settings by a metric, and estimate its gain on new questions.
 
-    The mean of the winner on the questions that it won on is too good: with a hundred settings and fifty questions
-    it claims more than twice the true gain. The number for new questions is
-    `retrieval_metrics.statistics.out_of_bag`, and whether the winner is better than the default is the p value
-    of the comparison of all settings with the default, corrected for having tried them all. Where the two disagree,
-    the interval of the gain ends at 0.
+    The winner's mean on the questions that it was selected on is optimistic: with a hundred settings and fifty
+    questions it claims more than twice the true gain. The estimate for new questions is
+    `retrieval_metrics.statistics.out_of_bag`; the p value of the comparison of all settings with the default, corrected
+    for having tried them all, says whether the winner is better. Where the two disagree, the interval of the gain ends
+    at 0.
 
     Args:
         candidates: The settings, by name: runs, evaluations, or retrievers, which are run once each. Or a function of
             `parameters` that returns a run, such as `functools.partial(rm.fuse, runs)`.
         questions: The questions with their judgments, as in `evaluate`; None for evaluations.
         metric: The metric to choose by.
-        default: The setting to keep unless another is better: its name, or its parameters. Equal means keep it.
+        default: The setting to keep unless another is better: its name, or its parameters. Ties keep it.
         parameters: The values of each parameter of the function; every combination is tried. For settings by name,
             the parameters of each, such as `{"small": {"size": 200}}`, to be shown and drawn.
         extra_metrics: Further metrics, to be shown.
@@ -61,14 +61,14 @@ def tune(
             default included.
         at_most: The largest mean, such as `{"seconds": 0.2}` per query for retrievers, or of a metric.
         level: Confidence level of the intervals.
-        resamples: Number of resamples for the number on new questions.
+        resamples: Number of resamples for the estimate on new questions.
         seed: Seed of the resamples and of the test.
         show_progress: Show a progress bar on stderr, if rich is installed.
         **options: Arguments of `evaluate`, such as `clusters` and `match`; for retrievers those of
             `compare_retrievers`.
 
     Returns:
-        The choice; print, plot, report or save it.
+        The selected setting and its estimates; print, plot, report or save them.
 
     Raises:
         TypeError: If the candidates are of different kinds, or as in `evaluate`.

@@ -155,12 +155,12 @@ class Tuning(TuningResult, Printed):
         indistinguishable: The settings that do not differ significantly from the winner: they may be the best on new
             questions as well (`retrieval_metrics.statistics.out_of_bag`).
         n_questions: The number of questions.
-        mean: The winner's mean on these questions, which is too good for having won.
+        mean: The winner's mean on these questions, which is optimistic because it was selected on them.
         default_mean: The mean of the default on these questions.
-        expected_mean: What to expect of the choice on new questions.
+        expected_mean: The winner's estimated mean on new questions.
         expected_mean_interval: Its confidence interval.
         gain: The winner's gain over the default on these questions.
-        expected_gain: What to expect of the gain on new questions.
+        expected_gain: The estimated gain on new questions.
         expected_gain_interval: Its confidence interval; it ends at 0 where the test does not find the winner better.
         p: The p value of the winner against the default, corrected for all settings; 1 if the default wins.
         evaluations: The evaluation of each setting, by name.

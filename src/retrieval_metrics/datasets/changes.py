@@ -228,7 +228,7 @@ class Changes(Evaluation):
     def pool(self, questions: Questions | QueryTexts, corpus: CorpusSource | None = None) -> Pool:
         """Return what to grade: the documents that entered or left the first `depth`.
 
-        Their grades settle the difference of `precision@depth` exactly. `pool.top(24, "effect")` are the 24 that
+        Their grades determine the difference of `precision@depth` exactly. `pool.top(24, "effect")` are the 24 that
         matter most to `ndcg@depth`.
 
         Args:

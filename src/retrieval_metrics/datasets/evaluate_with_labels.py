@@ -91,8 +91,8 @@ def evaluate_with_labels(
             own, so that all together keep `level` (`retrieval_metrics.statistics.spending_levels`).
 
     Returns:
-        Means with intervals, differences, the means from people and from the model alone, their agreement, and how many
-        of people's labels the estimate is worth. Print it to see them.
+        Means with intervals, differences, the means from people and from the model alone, their agreement, and the
+        effective number of human-graded queries. Print it to see them.
 
     Raises:
         TypeError: If `sample` is neither a sample nor probabilities; hand-picked queries say nothing about the others.

@@ -83,14 +83,13 @@ class EvaluationSet(Questions):
             dataset: One of
 
                 - pairs `(query text, relevant)`;
-                - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be
-                  called `question`, `user_input` or `text`, its judgments `relevant_ids`, `relevant_doc_ids`,
+                - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be called
+                  `question`, `user_input` or `text`, its judgments `relevant_ids`, `relevant_doc_ids`,
                   `expected_doc_ids`, `gold_ids` and the like, `reference_context_ids`, `retrieval_gt` (AutoRAG) or
-                  `qrels`, its id `query_id`, `question_id`, `qid` or `_id`. Forbidden documents are a list
-                  `forbidden` beside them, or has a grade below 0. A row can say where the question comes from:
-                  `source`, `kind`, `author`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer
-                  (`answer`, `reference`, `expected_answer` or `ground_truth`); and its `conversation`, the messages
-                  before it;
+                  `qrels`, its id `query_id`, `question_id`, `qid` or `_id`. Forbidden documents are a list `forbidden`
+                  beside them, or have a grade below 0. A row can say where the question comes from: `source`, `kind`,
+                  `author`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer (`answer`,
+                  `reference`, `expected_answer` or `ground_truth`); and its `conversation`, the messages before it;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
                 - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with one row per question, with
@@ -188,10 +187,10 @@ class EvaluationSet(Questions):
         return tuple(queries)
 
     def with_conversation(self) -> EvaluationSet:
-        r"""Return the set with the conversation before each question in front of it, one message a line.
+        r"""Return the set with each question preceded by its conversation, one message per line.
 
-        A follow-up such as "And at weekends?" finds nothing by itself. With this set a retriever that takes one text is
-        asked all of it; a retriever that rewrites the question reads `conversation` instead.
+        A follow-up such as "And at weekends?" finds nothing by itself. With this set, a retriever that takes one text
+        gets all of it; a retriever that rewrites the question reads `conversation` instead.
 
         Example:
             >>> messages = [{"role": "user", "content": "Who may open the vault?"}]
@@ -450,10 +449,10 @@ class EvaluationSet(Questions):
     ) -> Lint[EvaluationSet]:
         """Find problems in the questions and their judgments, without a model.
 
-        It finds questions that repeat or contradict each other, refer to an unseen passage or say too little;
-        judgments that are not in the corpus, and quotes and spans that moved; unjudged passages that resemble a
-        relevant one; questions that repeat their answer, and questions without an answer. Without a corpus and runs,
-        only the questions and judgments are checked; `Lint.skipped` lists what was not.
+        It finds questions that repeat or contradict each other, refer to an unseen passage or are too vague; judgments
+        that are not in the corpus, and quotes and spans that moved; unjudged passages that resemble a relevant one;
+        questions that repeat their answer, and questions without an answer. Without a corpus and runs, only the
+        questions and judgments are checked; `Lint.skipped` lists what was not.
 
         Args:
             corpus: The corpus: texts by id, a list of `Retrieved` with their texts (and sources and offsets, for

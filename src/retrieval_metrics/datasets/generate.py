@@ -357,7 +357,7 @@ def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:
             a file that `read_corpus` reads. Spans have the source of a `Retrieved` with a source and offsets, or else
             the id of the text. Texts longer than `passage_length` are cut, only for the prompts.
         model: A function from a prompt to a reply, synchronous or not, a chat model or LLM of an installed host, or a
-            `Model`, which says also where replies are kept and what may be spent:
+            `Model`, which also sets the cache of replies and the budget:
             `rm.Model(ask, "qwen3:8b", cache="replies.jsonl", budget=500)`.
         n: The number of questions.
         kinds: The kinds of questions, as a name, names in equal shares, or a mapping of names to shares: `one_passage`;

@@ -209,7 +209,7 @@ class Agreement(Printed):
 
     @property
     def near_chance(self) -> bool:
-        """Whether the agreement is hardly better than chance, or nothing shows that it is."""
+        """Whether the agreement is barely better than chance, or not shown to be better."""
         value, (low, _) = self.quadratic_kappa
         if math.isnan(low):
             is_shown = len(self.by_query) >= MIN_DISAGREEMENTS

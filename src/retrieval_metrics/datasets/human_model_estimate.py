@@ -119,12 +119,12 @@ class EstimatedDifference:
 
     @property
     def rare_effect(self) -> RareChange:
-        """What so few labels cannot have shown: rare, large differences, none of which they happen to contain."""
+        """The rare, large differences that so few labels may have missed."""
         return self.estimate.rare(self.level)
 
     @property
     def rare_effect_matters(self) -> bool:
-        """Whether to say so: rare differences could shift the mean beyond the interval."""
+        """Whether it matters: rare differences could shift the mean beyond the interval."""
         return self.rare_effect.mean_shift > self.interval.high - self.mean
 
     @property
@@ -135,9 +135,9 @@ class EstimatedDifference:
     def labels_needed(self, width: float) -> float:
         """Return how many more queries people must grade for an interval of a given width, from end to end.
 
-        So many sufficed in 71 to 97% of simulated samples, and in 55 to 89% of the worst: drawn plainly at random
-        for a model that errs on a few queries or grades the wrong way round. Infinite if all queries would not be
-        enough.
+        In simulations, this number sufficed in 71 to 97% of samples, and in 55 to 89% in the worst setting: a simple
+        random sample, and a model that errs on a few queries or reverses the scale. Infinite if all queries would not
+        be enough.
         """
         return self.estimate.labels_needed(width, level=self.level)
 
@@ -261,11 +261,11 @@ class Estimate(SavedFields):
     def labels_needed(self, width: float, metric: str | Metric, system: str | None = None) -> float:
         """Return how many more queries people must grade for an interval of a given width.
 
-        So many sufficed in 71 to 97% of simulated samples, and in 55 to 89% of the worst. Infinite if all queries
-        would not be enough. For a difference: `difference(...).labels_needed(width)`.
+        In simulations, this number sufficed in 71 to 97% of samples, and in 55 to 89% in the worst setting. Infinite if
+        all queries would not be enough. For a difference: `difference(...).labels_needed(width)`.
 
         Args:
-            width: The wanted width, from end to end.
+            width: The requested width, from end to end.
             metric: The metric, in any spelling.
             system: The system; None takes the one that needs the most.
 

@@ -109,8 +109,9 @@ class Labels(Printed):
             qrels: Judgments of documents by id, as in `evaluate`.
             grader: The name of the grader.
             kind: `human` or `model`.
-            relevant_from: The lowest of the grades 0 to 3 with which a document is relevant. None: unspecified, which
-                is right if the judgments are used alone; to merge them with labels that say so, say it.
+            relevant_from: The lowest of the grades 0 to 3 with which a document is relevant. None leaves it
+                unspecified, which is right if the judgments are used alone; state it before you merge them with labels
+                that have one.
 
         Raises:
             ValueError: If they are groups, quotes, texts or spans, because a label grades a document; or if grades are
@@ -220,7 +221,7 @@ class Labels(Printed):
     ) -> Labels:
         """Return the responses of people and the suggestions of models in records of Argilla.
 
-        The question is one of labels, ratings or a ranking. Drafts are left out where the records tell them, which the
+        The question is one of labels, ratings or a ranking. Drafts are left out where the records mark them, which the
         file of `to_json` does not; a discarded record is a label without a grade.
 
         Args:

@@ -269,7 +269,7 @@ def format_cut_quote_fix(span: Span) -> str:
 
 def format_missing_quote(quote: str, n_passages: int, same_words: str | None) -> str:
     """Say that no passage has a quote, and what has the same words."""
-    note = f"; {quote_beginning(same_words)}, with the same words, is" if same_words else ""
+    note = f"; the same words occur as {quote_beginning(same_words)}" if same_words else ""
     return f"the quote {quote_beginning(quote)} is not in any of the {n_passages:,} passages{note}"
 
 

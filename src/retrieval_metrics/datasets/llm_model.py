@@ -35,7 +35,7 @@ class Model:
         name: Its name, for the cache and the provenance; None takes its own.
         cache: A file such as `replies.jsonl` to which every reply is written as it arrives, and from which it is read
             next time: a second run makes no calls, and an interrupted one continues where it stopped.
-        workers: How many calls may be under way at once.
+        workers: How many calls may run at once.
         timeout: Seconds that one attempt of a call may take; None sets no limit.
         retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30. Rate limits
             are waited for as long as they last, up to 20 refusals in a row, and a warning says so; with 0 they are not.

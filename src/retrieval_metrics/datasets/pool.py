@@ -138,9 +138,9 @@ class Pool(SavedFields):
     ) -> Sample:
         """Draw a sample of queries for people to grade, each with its whole pool; see `EvaluationSet.sample`.
 
-        Without grades the draw is plain: every query has the same probability. With the grades of a model, more is
-        drawn from the queries on which they say that the systems differ most: there people learn most about the
-        difference, and there a model that favours a system is found out. How many these are, and how much of the sample
+        Without grades, it is a simple random sample: every query has the same probability. With the grades of a model,
+        queries on which the systems differ most by these grades are drawn more often: there, human grades say most
+        about the difference, and reveal a model that favours a system. How many these are, and how much of the sample
         they get, follows from the differences (Neyman 1934, Dalenius 1950). The estimate weights every query by its
         probability.
 
@@ -238,7 +238,7 @@ class Pool(SavedFields):
 
         Args:
             model: A function of a prompt that returns its reply, synchronous or not, a model of an installed host, or a
-                `Model`, which says also where replies are kept and what may be spent.
+                `Model`, which also sets the cache of replies and the budget.
             batch: How many passages of a question are graded in one prompt. Larger batches cost less, but the grade of
                 a passage then depends on the others in its batch.
             rubric: The meanings of the grades 0, 1, 2 and 3, four texts; None takes those shown to people.
@@ -332,8 +332,8 @@ def pool(
             texts of the retrieved items.
         depth: How many documents of each ranking are taken.
         judged: Keep the judged documents too, so that people grade the whole pool again.
-        metric: Also compute how much a difference between two systems in this metric would change if a document had
-            the highest grade, for `Pool.top(n, "effect")`. Where nothing is judged, if it alone were relevant.
+        metric: Also compute how much a difference between two systems in this metric would change if a document had the
+            highest grade, for `Pool.top(n, "effect")`. If nothing is judged, how much if it alone were relevant.
         match: What an id of the judgments is compared with, as in `evaluate`.
 
     Raises:
@@ -427,8 +427,8 @@ def _refuse_missing_id(system: str, query: Any, rank: int, item: Any) -> NoRetur
     text = getattr(item, "text", None)
     beginning = f" ({shorten(text)!r})" if text else ""
     raise ValueError(
-        f"the document at rank {rank} of query {query!r} in {system!r}{beginning} has no id, under which its grade "
-        "could be kept; give every chunk an id before it is indexed, or pass match=, which says what identifies one, "
+        f"the document at rank {rank} of query {query!r} in {system!r}{beginning} has no id, so its grade "
+        "cannot be stored; give every chunk an id before indexing, or pass match= to say what identifies one, "
         'such as match=lambda item: f"{item.source}@{item.start}"'
     )
 

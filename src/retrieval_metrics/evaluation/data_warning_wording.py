@@ -258,8 +258,9 @@ def format_rebuilt_index(systems: Sequence[str]) -> str:
     """Return that texts of the corpus are judged in place of ids, and for which systems, if there are several."""
     names = f" of {numbers.join_names(list(map(repr, systems)), MAX_IDS)}" if systems else ""
     return (
-        f"no retrieved ID{names} is in the corpus of the dataset, but texts are, as after an index was rebuilt; so "
-        "documents are judged by the texts of the corpus, not by ID. Judgments by rm.Text(text) do so without a warning"
+        f"no retrieved ID{names} is in the corpus of the dataset, but retrieved texts are: the index was probably "
+        "rebuilt. Documents are judged by the texts of the corpus, not by ID; judge by rm.Text(text) to do so without "
+        "a warning"
     )
 
 

@@ -91,9 +91,9 @@ def evaluate(
             or rule set is unknown, or the rule set refuses a query; or if the retriever failed for every query.
 
     Warns:
-        RetrievalWarning: If judged queries are missing from the run; if no retrieved document is judged anywhere; if
-            scores seem to be distances, or judgments and run exchanged; if ids nearly match, or those of the corpus are
-            judged by their texts because the index was rebuilt.
+        RetrievalWarning: If judged queries are missing from the run; if no retrieved document is judged for its query;
+            if scores seem to be distances, or judgments and run swapped; if ids nearly match, or documents are judged
+            by their texts because the index was rebuilt.
 
     Example:
         >>> result = evaluate({"q1": ["d7"], "q2": ["d1", "d2"]}, {"q1": ["d3", "d7"], "q2": ["d2", "d9"]}, "mrr")

@@ -116,8 +116,9 @@ class Evaluation(Printed):
     ) -> Evaluation:
         """Make an evaluation of scores that were computed elsewhere: faithfulness, latency, another tool's NDCG.
 
-        It has intervals, is compared, sliced, plotted, reported, saved and kept in a history like any other. What needs
-        rankings, such as `explain`, raises an error. None and NaN are undefined: such a query is not part of the mean.
+        It has intervals, and can be compared, sliced, plotted, reported, saved and added to a history like any other.
+        What needs rankings, such as `explain`, raises an error. None and NaN are undefined: such a query is not part of
+        the mean.
 
         A name that this package knows, such as `nDCG@10`, is that metric. Any other metric has the bounds you state.
         Without bounds, intervals reach one observed range beyond the values, and what a comparison can detect is
@@ -336,12 +337,12 @@ class Evaluation(Printed):
 
         Popular documents can answer many queries, whatever is asked. So each ranking of this run is scored for every
         query: the mean of all pairs is what the same rankings score if they are assigned to the queries at random, and
-        p is the share of 10,000 such assignments whose mean is as good as that of the run. Of many queries, or long
-        rankings, up to 300 are compared, evenly spread.
+        p is the share of 10,000 such assignments whose mean is as good as that of the run. With many queries or long
+        rankings, up to 300 queries are compared, evenly spread.
 
         Args:
             metric: A metric of what was retrieved.
-            seed: Seed of the deals.
+            seed: Seed of the random assignments.
 
         Raises:
             ValueError: If the values came without a run, the metric is defined for no query, or its values are given.
@@ -517,8 +518,8 @@ class Evaluation(Printed):
         """Write an HTML report with the means in plain words, the failures, and the results of every query.
 
         The file is self-contained and fetches nothing. The queries can be sorted, filtered, searched and opened;
-        without JavaScript they are listed. Of more than 1,000 queries, the 100 with the lowest values are there
-        with their results, the others with their values and what they miss.
+        without JavaScript they are listed. With more than 1,000 queries, the 100 with the lowest values are shown with
+        their results, the others with their values and what they miss.
 
         Args:
             path: The file to write.

@@ -431,7 +431,7 @@ class Totals:
             ValueError: Always.
         """
         raise ValueError(
-            "this evaluation was merged from totals, which hold no single queries; merge evaluations instead"
+            "this evaluation was merged from totals, which have no per-query values; merge evaluations instead"
         )
 
     def merged_with(self, other: Totals) -> Totals:

@@ -66,10 +66,10 @@ class LossEvaluation(Evaluation):
 class Stages(Printed, Mapping[str, Evaluation]):
     """The evaluation of a retriever after each of its stages, by the name of the stage, in their order.
 
-    Printed, it is the last evaluation and a table of all, with the most that a perfect reranker could make of what each
-    stage holds. `compare(stages)` tests what the stages change. A question that did not reach a stage is left out of
-    its evaluation, and `n` is then smaller; a question that failed has retrieved nothing in any. It is empty if the run
-    does not record its stages.
+    Printed, it shows the last evaluation and a table of all stages, with the score that a perfect reranker could reach
+    with the documents of each. `compare(stages)` tests what the stages change. A question that did not reach a stage is
+    left out of its evaluation, and `n` is then smaller; a question that failed has retrieved nothing in any. It is
+    empty if the run does not record its stages.
 
     Attributes:
         unreached: The stages that no question reached; they have no evaluation.
@@ -111,8 +111,8 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
         LangChain, LlamaIndex and Haystack record which stages are given documents; those are not sources, whatever they
         add. `rm.RetrievedRun(run, stages=..., sources=[...])` states the sources of your own function. Without either,
-        the first stage is one, and any other that holds something new while later stages hold what it lacks: these got
-        it from elsewhere.
+        they are inferred: the first stage, and any stage that adds documents but lacks earlier ones that a later stage
+        has.
         """
         return () if self._scores is None else find_stage_sources(self._scores).names
 
@@ -156,11 +156,12 @@ class Stages(Printed, Mapping[str, Evaluation]):
         * `cutoff_full`: more documents are relevant than fit in the cutoff.
         * `not_retrieved`: no stage held it.
         * `dropped:NAME`: the last stage that held it is the one before NAME.
-        * `below_cutoff:NAME`: it is below the cutoff; the last stage that had it within is the one before NAME.
+        * `below_cutoff:NAME`: it is below the cutoff; the last stage that ranked it within the cutoff is the one before
+          NAME.
 
         NAME is the next stage that is not a source, because parallel retrievers lose nothing; if there is none, or no
         stage had the document within the cutoff, it is the last stage. Of a group of alternatives, the nearest miss
-        counts. A column that is possible stays, also if it is 0 for all questions.
+        counts. Possible columns are kept even if they are 0 for all questions.
 
         Args:
             metric: A metric whose cutoff and threshold of relevance count, such as `"recall@5"`.
@@ -202,7 +203,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
         return LossEvaluation(loss_scores, stage_sources)
 
     def ceiling(self, metric: str | Metric) -> dict[str, float]:
-        """Return by stage the mean of a metric if what the stage holds were in the best order: a ceiling for reranking.
+        """Return for each stage the mean of a metric with its documents in the best order: a ceiling for reranking.
 
         Args:
             metric: A metric for which higher is better.

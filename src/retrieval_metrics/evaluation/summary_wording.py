@@ -278,7 +278,8 @@ def format_query_score(score: QueryScore) -> str:
     """Return what the value of a query is computed from, and what went wrong."""
     text = f"{score.n_relevant} relevant, {score.n_retrieved} retrieved"
     if score.relevant_ranks:
-        text += f"; relevant at rank {', '.join(map(str, score.relevant_ranks))}"
+        ranks = "rank" if len(score.relevant_ranks) == 1 else "ranks"
+        text += f"; relevant at {ranks} {', '.join(map(str, score.relevant_ranks))}"
     elif score.n_retrieved:
         text += "; none of them relevant"
     if not score.is_defined:

@@ -77,27 +77,27 @@ class ThresholdPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Threshold(SavedFields):
-    """The score above which results stay, so that few new questions without an answer get one.
+    """The score above which to keep results, so that few new unanswerable questions get an answer.
 
     Attributes:
-        score: What scores above it stays; None if these questions can promise nothing, minus infinity if nothing needs
-            to be cut.
-        max_false_answers: The largest share of new questions without an answer that may get one.
-        level: With which confidence.
-        metric: The metric that shows what it costs.
-        n_unanswerable: How many questions without an answer there are.
+        score: Results that score above it are kept; None if these questions allow no guarantee, minus infinity if
+            nothing needs to be cut.
+        max_false_answers: The largest share of new unanswerable questions that may get an answer.
+        level: The confidence.
+        metric: The metric that shows the cost.
+        n_unanswerable: How many unanswerable questions there are.
         effective_n: Their effective sample size, if they are clustered.
         min_n: How many are needed if none of them gets an answer.
         false_answers: How many of them get an answer above the score.
-        false_answer_bound: The upper end of the share of new ones that will; without a score, the least that these can
-            promise.
-        n_answerable: How many questions have an answer.
+        false_answer_bound: The upper confidence bound on that share of new ones; without a score, the smallest that
+            these questions can guarantee.
+        n_answerable: How many answerable questions there are.
         mean_before: The mean of the metric over these without a threshold; NaN if there are none.
         mean_before_interval: Its 95% CI.
         mean_after: The mean with the threshold.
         mean_after_interval: Its 95% CI.
-        curve: What other thresholds would do, the lowest first.
-        kinds: How many questions of each kind get an answer that they do not have, and how many there are.
+        curve: The effect of other thresholds, the lowest first.
+        kinds: How many unanswerable questions of each kind get an answer, and how many there are.
         n_excluded: How many documents were left out of the rankings by `exclude=`.
     """
 
@@ -217,20 +217,20 @@ def threshold(
     documents: Documents | None = None,
     exclude: Exclude | None = None,
 ) -> Threshold:
-    """Return the score above which results stay, so that few new questions without an answer get one.
+    """Return the score above which to keep results, so that few new unanswerable questions get an answer.
 
-    A question has no answer if nothing has a grade above 0. Of the best score of each, cutoffs are tried from the
+    A question is unanswerable if nothing has a grade above 0. The best score of each is tried as threshold, from the
     strictest down, until the exact binomial bound of the share that exceeds it is first above `max_false_answers`.
     Whatever the distribution of the scores, ties included, the share among new questions like these is then above
     `max_false_answers` with a probability of at most 1 - `level`; for clustered questions this holds approximately.
-    Questions with an answer take no part in the choice, so what it costs is unbiased. Choosing among several runs or
-    shares by what comes out voids the promise.
+    Answerable questions take no part in the choice, so the estimate of its cost is unbiased. Choosing among several
+    runs or limits by their results voids the guarantee.
 
     Args:
         questions: The questions with their judgments, as in `evaluate`; some of them without an answer.
         run: Their rankings with scores, higher is better: by document id, or lists of `Retrieved` with a score.
-        metric: The metric that shows what a threshold costs the questions with an answer.
-        max_false_answers: The largest share of new questions without an answer that may get one.
+        metric: The metric that shows what a threshold costs the answerable questions.
+        max_false_answers: The largest share of new unanswerable questions that may get an answer.
         level: The confidence, above one half.
         clusters: The clusters of the questions, as in `evaluate`.
         match: What an id of the judgments is compared with, as in `evaluate`.
@@ -238,8 +238,8 @@ def threshold(
         exclude: Documents to leave out of the rankings, as in `evaluate`.
 
     Returns:
-        The threshold; print, plot, apply or save it. It says if no threshold is worthwhile, or too few questions are
-        there to promise anything.
+        The threshold; print, plot, apply or save it. It says if no threshold is worthwhile, or if there are too few
+        questions for any guarantee.
 
     Raises:
         TypeError: As in `evaluate`.

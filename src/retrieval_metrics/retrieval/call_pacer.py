@@ -34,7 +34,7 @@ DEFERENCE = 0.01
 # Refusals in a row after which the limit is reported as an error.
 MAX_REFUSALS = 20
 
-# Successful calls after which one more may be under way at once.
+# Successful calls after which one more may run at once.
 CALLS_BEFORE_ONE_MORE = 5
 
 # How much shorter the intervals between calls are then.
@@ -54,7 +54,7 @@ class CallPacer:
         self._user_line = find_user_line()
         self._has_announced = False
         self._n_running = 0
-        # How many calls may be under way at once; None until the service first refuses one.
+        # How many calls may run at once; None until the service first refuses one.
         self._max_running: int | None = None
         # Times of `monotonic`: no call begins before the first, and the next call begins at the second.
         self._resumed = 0.0

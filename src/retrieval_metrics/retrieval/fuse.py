@@ -36,7 +36,7 @@ def fuse(
     weights: Mapping[str, float] | Sequence[float] | None = None,
     match: str | Key = "id",
 ) -> dict[Any, Any]:
-    """Return one run made of several: by their ranks, or by their scores.
+    """Fuse several runs into one, by their ranks or by their scores.
 
     The fused score of a document is a sum over the runs that retrieved it, each with its weight w:
 
@@ -44,10 +44,10 @@ def fuse(
     * `method="scores"`: w times the score s as `norm` makes it over the documents of that list: `"minmax"` is
       (s - min) / (max - min), `"zscore"` is (s - min) / standard deviation, and None is s.
 
-    A document or a query that a run lacks adds 0. After norming, the lowest score of a list is 0 as well; if all scores
-    of a list are equal, all are 1. Sums are exact before they are rounded once, and equal sums are ordered by id,
-    descending, as `evaluate` does. So the order of the runs never matters: where items of one document differ, that of
-    the run with the largest weight is returned, then the one with the best rank, then the one with the longest text,
+    A document or a query that a run lacks adds 0. After normalisation, the lowest score of a list is 0 as well; if all
+    scores of a list are equal, all are 1. Sums are exact before they are rounded once, and equal sums are ordered by
+    id, descending, as `evaluate` does. So the order of the runs never matters: where items of one document differ, that
+    of the run with the largest weight is returned, then the one with the best rank, then the one with the longest text,
     then the smallest; the others are its `copies`, in which quotes, spans and metadata are looked for as well.
 
     Args:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     Retriever: TypeAlias = Callable[..., object] | RetrieverFunctions | HostRetriever
 
 
-# How many queries may be under way at once, unless said otherwise.
+# How many queries may run at once, unless said otherwise.
 WORKERS = 8
 # Failures with the same words, before any answer, after which no further query is asked.
 MAX_FAILURES_ALIKE = 3
@@ -98,8 +98,8 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
     such as documents without ids, is thus raised after one question. If the first answer is empty or the retriever
     fails, the next answer is checked instead. A later answer that cannot be read is a failure of its query.
 
-    A setup error is no score: where the first three queries fail with the same words, or all fail, the first failure is
-    raised. Where some fail, they have empty rankings, score 0 and are listed in `errors`.
+    A setup error is not scored: if the first three queries fail with the same message, or all fail, the first failure
+    is raised. If only some fail, they have empty rankings, score 0 and are listed in `errors`.
 
     Retrievers of hosts run in threads, by their synchronous methods, so that their asynchronous clients meet only the
     event loop of `aretrieve` and of your own `await`. What can only be awaited runs in one event loop that all
@@ -115,7 +115,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
             None for a stage that the question did not reach; the last one that it reached is the answer.
         questions: Query texts by query id, an `EvaluationSet`, or a path as in `read_questions`. With the last two,
             judgments are checked before the first question, and answers against the judgments.
-        workers: How many queries may be under way at once.
+        workers: How many queries may run at once.
         timeout: Seconds that one attempt may take; a slower query fails with a `TimeoutError`. Asynchronous functions
             are cancelled. Synchronous ones cannot be: their thread is abandoned and ends when the function returns, or
             with the program. None sets no limit.
@@ -130,7 +130,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
         convert: Converts an answer of the retriever into `Retrieved`, best first. None takes rankings as they are, and
             converts objects of a host with its integration.
         resume: A file such as `run.jsonl` to which every answer is written as it arrives. If it exists, only questions
-            without an answer, with a failure or with a new text are asked. `load` reads it as a run. Use one file per
+            without an answer, with a failure or with a new text are run. `load` reads it as a run. Use one file per
             retriever: the file does not record which retriever answered.
 
     Returns:

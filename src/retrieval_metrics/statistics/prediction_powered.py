@@ -169,7 +169,7 @@ class CorrectedMean:
         Infinite if labels for all queries would not be enough: more queries are needed then.
 
         Args:
-            width: The wanted width, from end to end.
+            width: The requested width, from end to end.
             level: Confidence level of the interval.
 
         Raises:

@@ -47,8 +47,8 @@ class TrajectoryRow(NamedTuple):
 class Trajectories(Mapping[Any, Trajectory]):
     """What an agent did for each question: a mapping of query ids to trajectories, with views that are runs.
 
-    A view is a run like any other, for `evaluate`, `compare`, `pool` and everything else that takes one. Of a question
-    without calls it has an empty ranking; if all calls failed, the query counts as failed.
+    A view is a run like any other, for `evaluate`, `compare`, `pool` and everything else that takes one. Without calls,
+    the ranking of a question is empty; if all calls failed, the query counts as failed.
 
     Several trajectories of one question are rows of their own, named `q1#1`, `q1#2`; evaluate them with
     `judgments(qrels)`, which puts the rows of a question into one cluster.
@@ -167,7 +167,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         return self._view("context")
 
     def cited(self) -> View:
-        """Return what the answer cites, without citations of what the model has not read: those earn nothing.
+        """Return what the answer cites, without citations of what the model has not read: those are not credited.
 
         Raises:
             ValueError: If the citations or the context of a query are unknown.
@@ -246,7 +246,7 @@ class Trajectories(Mapping[Any, Trajectory]):
 
         It has a mean and an interval of every property of `Trajectory.properties`, and is plotted, saved and reported
         as any other. `rm.compare({"one": t.properties(), "other": u.properties()})` compares two agents on the
-        questions that both were asked. Fewer is better in all of them but `distinct`, because they cost or waste.
+        questions that both have. Lower is better for all properties except `distinct`, because they are cost or waste.
 
         Several trajectories of a question count as their mean; what is NaN for a question is left out of the mean.
 

@@ -28,18 +28,18 @@ class SearchCall:
     """One search of an agent, and what it found.
 
     Attributes:
-        query: What was asked for; None if it is unknown.
-        ranking: What was found, as in any run: ids or `Retrieved`, best first, or ids with scores. This is what the
-            step handed on: after a reranker, what the reranker left.
+        query: The query; None if it is unknown.
+        ranking: What was found, as in any run: ids or `Retrieved`, best first, or ids with scores. This is the output
+            of the step; after a reranker, that of the reranker.
         turn: In which turn of the agent it was made, from 1; calls of one turn were made side by side.
-        attempts: How often it was tried; a retry is no further call.
+        attempts: How often it was tried; a retry is not another call.
         seconds: How long it took, all attempts together; None if that is unknown.
         error: Why it failed; None if it did not. Of an exception or a text, the first line before any stack trace is
             kept, because reports show it.
         inner_rankings: Rankings of steps inside the call, such as the input of a reranker.
 
     Raises:
-        TypeError: If the query is no text, a ranking is not one, or the turn or the attempts are no integers.
+        TypeError: If the query is not a text, a ranking is not valid, or the turn or the attempts are not integers.
         ValueError: If a score is not finite, a failed call has found something, the turn or the attempts are not
             positive, or the seconds are negative or not finite.
 
@@ -78,7 +78,7 @@ class SearchCall:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """The searches of one question, in order, with what came of them.
+    """The searches of one question, in order, with what was read and cited.
 
     Attributes:
         calls: The searches, in the order in which the agent made them; those of one turn in the order in which the
@@ -88,7 +88,7 @@ class Trajectory:
         citations: What the answer cites, in its order; None if that is unknown, `()` if it cites nothing.
 
     Raises:
-        TypeError: If the calls are no `SearchCall`, or the context or the citations no list.
+        TypeError: If a call is not a `SearchCall`, or the context or the citations are not a list.
         ValueError: If the calls are not in the order of their turns.
     """
 
@@ -126,7 +126,7 @@ class Trajectory:
 
     @property
     def unproductive(self) -> list[str]:
-        """Why each call added nothing: it failed, returned nothing, or nothing new; empty if it did."""
+        """Why each call added nothing: it failed, returned nothing, or nothing new; empty if it added something."""
         earlier_keys: set[Any] = set()
         reasons: list[str] = []
         for call in self.calls:
@@ -154,7 +154,7 @@ class Trajectory:
         - `uncited`: the share of what it read that the answer does not cite
         - `cited_not_in_context`: the share of the citations that name nothing that was read
 
-        A share is NaN if there is nothing that it could be a share of, or if context or citations are unknown.
+        A share is NaN if its denominator is 0, or if context or citations are unknown.
 
         Example:
             >>> calls = [SearchCall("a", ["d1", "d2"]), SearchCall("b", ["d2"]), SearchCall("c", error="timeout")]

@@ -143,7 +143,7 @@ def test_a_setting_is_tuned_with_the_candidates_it_has(name: str, every: int | N
         for weight in (0.2, 0.6):
             configured = base.model_copy(update={"fetch_k": fetch_k, "lambda_mult": weight})
             expected = evaluate_retriever(configured, questions, "recall@4").per_query["recall@4"]
-            assert tuned.evaluations[f"lambda {weight:g} of {fetch_k} candidates"].per_query["recall@4"] == expected
+            assert tuned.evaluations[f"lambda {weight:g} ({fetch_k} candidates)"].per_query["recall@4"] == expected
 
 
 def test_a_filter_that_most_match_leaves_as_many_candidates_as_faiss_has() -> None:

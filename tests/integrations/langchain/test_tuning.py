@@ -31,20 +31,20 @@ def test_where_answers_have_aspects_mmr_is_recommended_with_what_it_buys() -> No
     assert len(embeddings.queries) == 20
     assert tuned.is_significant
     assert tuned.best == (0.3, 4)
-    assert tuned.winner == "lambda 0.3 of 4 candidates"
+    assert tuned.winner == "lambda 0.3 (4 candidates)"
     assert (tuned.default_mean, tuned.mean) == (0.5, 1)
     assert tuned.conclusion in str(tuned)
     assert tuned.retriever is not None
     assert (tuned.retriever.lambda_mult, tuned.retriever.fetch_k, tuned.retriever.k) == (0.3, 4, 2)
     assert evaluate_retriever(tuned.retriever, TWO_ASPECTS, "recall@2").means["recall@2"] == 1
-    (row,) = (row for row in tuned.to_pandas().to_dict("records") if row["setting"] == "lambda 0.3 of 4 candidates")
+    (row,) = (row for row in tuned.to_pandas().to_dict("records") if row["setting"] == "lambda 0.3 (4 candidates)")
     assert (row["lambda_mult"], row["fetch_k"]) == (0.3, 4)
 
 
 def test_where_repeats_are_wanted_the_base_is_kept() -> None:
     tuned = asyncio.run(atune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4), REPEATS))
-    assert (tuned.winner, tuned.best, tuned.retriever, tuned.is_significant) == ("as retrieved", None, None, False)
-    assert tuned.conclusion.startswith("Keep as retrieved")
+    assert (tuned.winner, tuned.best, tuned.retriever, tuned.is_significant) == ("plain retrieval", None, None, False)
+    assert tuned.conclusion.startswith("Keep plain retrieval")
 
 
 def test_the_bar_to_beat_is_the_order_of_the_base_and_not_that_of_the_embeddings() -> None:
@@ -55,17 +55,17 @@ def test_the_bar_to_beat_is_the_order_of_the_base_and_not_that_of_the_embeddings
     ours = MMRRetriever(base_retriever=base, embeddings=table, k=2, fetch_k=4)
     tuned = tune_mmr(ours, [(question, ["good"]) for question in QUESTIONS], lambdas=[0.3, 0.5, 1], metric="mrr")
     assert (
-        tuned["lambda 0.3 of 4 candidates"].means["mrr"] > tuned["lambda 1 of 4 candidates"].means["mrr"]
+        tuned["lambda 0.3 (4 candidates)"].means["mrr"] > tuned["lambda 1 (4 candidates)"].means["mrr"]
     )  # better than relevance alone
-    assert (tuned.winner, tuned.default_mean, tuned.retriever) == ("as retrieved", 1.0, None)
+    assert (tuned.winner, tuned.default_mean, tuned.retriever) == ("plain retrieval", 1.0, None)
 
 
 def test_the_setting_of_the_retriever_is_tried_too() -> None:
     tuned = tune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4, lambda_mult=0.35), TWO_ASPECTS, lambdas=[0.9])
     assert {setting.name for setting in tuned.settings} == {
-        "as retrieved",
-        "lambda 0.9 of 4 candidates",
-        "lambda 0.35 of 4 candidates",
+        "plain retrieval",
+        "lambda 0.9 (4 candidates)",
+        "lambda 0.35 (4 candidates)",
     }
 
 
@@ -89,7 +89,7 @@ def test_questions_of_one_source_are_a_cluster() -> None:
     for clusters, count in [("source", 5), ({text: number // 2 for number, text in enumerate(QUESTIONS)}, 10)]:
         options: Any = clusters
         tuned = tune_mmr(ours, rows, lambdas=[0.3], clusters=options)
-        query_clusters = tuned.evaluations["as retrieved"].scores.clusters
+        query_clusters = tuned.evaluations["plain retrieval"].scores.clusters
         assert query_clusters is not None
         assert query_clusters.count == count
 
@@ -100,7 +100,7 @@ def test_each_setting_scores_what_the_retriever_so_configured_does() -> None:
     for fetch_k in (3, 4):
         for weight in (0.2, 0.9):
             configured = retriever(embeddings, fetch_k=fetch_k, lambda_mult=weight)
-            mean = tuned.evaluations[f"lambda {weight:g} of {fetch_k} candidates"].means["ndcg@2"]
+            mean = tuned.evaluations[f"lambda {weight:g} ({fetch_k} candidates)"].means["ndcg@2"]
             assert mean == evaluate_retriever(configured, TWO_ASPECTS, "ndcg@2").means["ndcg@2"]
 
 
@@ -127,7 +127,7 @@ def test_quotes_are_found_in_documents_without_ids() -> None:
     rows = [{"query": text, "relevant": [rm.Quote(texts[index])]} for index, text in enumerate(QUESTIONS)]
     tuned = tune_mmr(lambda _: documents, rows, lambdas=[0.3], embeddings=table, k=4)
     assert tuned.default_mean == 0.2  # 4 of 20 questions
-    assert tuned.evaluations["as retrieved"].errors == {}
+    assert tuned.evaluations["plain retrieval"].errors == {}
 
 
 def test_documents_without_ids_are_refused_after_one_question() -> None:
@@ -163,7 +163,7 @@ def test_a_question_that_fails_counts_in_every_setting_and_is_warned_of_once() -
     with pytest.warns(rm.RetrievalWarning, match="1 of 20 .*judged queries") as caught:
         tuned = tune_mmr(ours, TWO_ASPECTS, lambdas=[0.3], fetch_ks=[3, 4])
     assert len(caught) == 1
-    assert tuned["lambda 0.3 of 4 candidates"].means["recall@2"] == 0.95
+    assert tuned["lambda 0.3 (4 candidates)"].means["recall@2"] == 0.95
 
 
 def test_attempts_and_the_config_are_those_of_evaluate_retriever() -> None:

@@ -92,7 +92,7 @@ def test_the_reason_says_what_the_number_rests_on() -> None:
     def reason(metric: RetrievalMetric, reference: Any) -> str | None:
         return metric.score(retrieved_context_ids=RANKING, reference_context_ids=reference).reason
 
-    assert reason(NDCG(3), ["d1", "d7", "x"]) == "2 of 3 relevant in the top 3, at rank 1, 3"
+    assert reason(NDCG(3), ["d1", "d7", "x"]) == "2 of 3 relevant in the top 3, at ranks 1, 3"
     assert reason(MRR(), ["x"]) == "0 of 1 relevant in the top 5"
     assert reason(Precision(5, rel=2), {"d1": 1, "d7": 2}) == "1 of 1 relevant in the top 5, at rank 3"
     assert reason(MRR(), []) == "no relevant context"

@@ -35,7 +35,7 @@ def test_rows_may_be_written_read_and_given_more_columns(results: Any, tmp_path:
 
 
 def test_the_evaluation_holds_no_query(results: Any) -> None:
-    with pytest.raises(ValueError, match="hold no single queries"):
+    with pytest.raises(ValueError, match="have no per-query values"):
         _ = to_evaluation(results).per_query
 
 

@@ -114,7 +114,7 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:
             `{"answer": ..., "context": ...}`; None for a retriever.
         tools: The names of an agent's tools that search without a retriever and keep their Documents as artifact. The
             searches of retrievers are found without it.
-        max_concurrency: How many questions may be under way at once.
+        max_concurrency: How many questions may run at once.
         timeout: Seconds that one attempt may take, as in the core's `retrieve`.
         retries: How often a failed question is repeated, as in the core's `retrieve`.
         show_progress: Show a progress bar on stderr.
@@ -191,7 +191,7 @@ def _convert_documents_of_chain(answer: Any, documents_key: str) -> list[Retriev
 
 
 def choose_n_workers(max_concurrency: int, config: RunnableConfig | None) -> int:
-    """Return how many questions may be under way at once: the smaller of the two limits."""
+    """Return how many questions may run at once: the smaller of the two limits."""
     n_workers = positive_integer(max_concurrency, "max_concurrency")
     config_limit = (config or {}).get("max_concurrency")
     if config_limit is None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 DEFAULT_LAMBDAS = tuple(step / 10 for step in range(11))
 
 # The name of the base retriever's own order among the settings.
-BASE = "as retrieved"
+BASE = "plain retrieval"
 
 
 class Setting(NamedTuple):
@@ -45,14 +45,14 @@ class Setting(NamedTuple):
 
     def __str__(self) -> str:
         n_candidates = "all" if self.fetch_k is None else self.fetch_k
-        return f"lambda {self.lambda_mult:g} of {n_candidates} candidates"
+        return f"lambda {self.lambda_mult:g} ({n_candidates} candidates)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MMRTuning(Tuning):
     """The core's `Tuning` of MMR settings, with the retriever that follows from it.
 
-    The default is `"as retrieved"`, the order of the base retriever.
+    The default is `"plain retrieval"`, the order of the base retriever.
 
     Attributes:
         best: The setting to switch to; None if the conclusion is to keep the base retriever.
@@ -310,7 +310,7 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
         match: What identifies a document, as in `evaluate_retriever`.
         rules: The rules, as in `evaluate_retriever`.
         clusters: The clusters of the questions, as in `evaluate_retriever`.
-        max_concurrency: How many questions may be under way at once.
+        max_concurrency: How many questions may run at once.
         timeout: Seconds that one attempt may take, as in `evaluate_retriever`.
         retries: How often a failed question is repeated, as in `evaluate_retriever`.
         show_progress: Show a progress bar on stderr.
@@ -338,7 +338,7 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
         >>> settings = {"embedding_key": "vector", "relevance": "rank", "k": 2}
         >>> tuned = tune_mmr(lambda query: documents, questions, lambdas=[0.3], **settings)
         >>> print(tuned.conclusion.partition("; ")[0])  # recall 1/2 as retrieved, 1 with MMR
-        lambda 0.3 of all candidates is better than as retrieved in recall@2
+        lambda 0.3 (all candidates) is better than plain retrieval in recall@2
         >>> [document.id for document in tuned.retriever.invoke("0?")]
         ['a', 'other']
     """

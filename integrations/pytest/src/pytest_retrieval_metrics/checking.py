@@ -236,7 +236,7 @@ class RetrievalCheck:
             rules: The rules, as in `rm.evaluate`.
             documents: The documents that chunks were cut from, as in `rm.evaluate`, if a `Span` is judged.
             exclude: Documents to leave out of the rankings, as in `rm.evaluate`.
-            workers: How many queries may be under way at once.
+            workers: How many queries may run at once.
             raise_on_error: Whether an error of the retriever fails the test; otherwise, the query scores 0.
 
         Returns:

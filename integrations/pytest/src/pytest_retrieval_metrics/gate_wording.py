@@ -38,7 +38,9 @@ STORED_TEXTS = (
     "  it holds the texts of retrieved documents, because passages are judged, or a budget of characters is filled"
 )
 NOT_AWAITED = "acheck was called but not awaited. Write `await retrieval_check.acheck(...)`."
-NOT_CALLED = "the test uses the retrieval_check fixture but completed no call of it. Call it, or remove the fixture."
+NOT_CALLED = (
+    "the test uses the retrieval_check fixture but never completed a call to it. Call it, or remove the fixture."
+)
 
 
 def format_outcome(outcome: Outcome) -> str:

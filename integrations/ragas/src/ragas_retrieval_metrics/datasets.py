@@ -83,7 +83,7 @@ def from_llama_index(*args: object, **options: object) -> RetrievedDataset:
         qrels: The judgments, by query id (the text if there is no id).
         match: What an id of the judgments is compared with: `"id"` (the id of the node), `"source"` (of the document it
             was cut from), `"metadata:<name>"`, or a callable that takes an `rm.Retrieved`.
-        workers: How many queries may be under way at once, each in a thread.
+        workers: How many queries may run at once, each in a thread.
         show_progress: Show a progress bar on stderr.
         raise_on_error: Raise the first failure instead of scoring it 0.
 
@@ -127,7 +127,7 @@ def from_langchain(*args: object, **options: object) -> RetrievedDataset:
         queries: Texts by id, a list of texts, or without `qrels` a whole dataset.
         qrels: The judgments, by query id.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"` or a callable.
-        workers: How many queries may be under way at once, each in a thread.
+        workers: How many queries may run at once, each in a thread.
         show_progress: Show a progress bar on stderr.
         raise_on_error: Raise the first failure instead of scoring it 0.
 

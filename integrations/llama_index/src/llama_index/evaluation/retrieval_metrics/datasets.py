@@ -203,6 +203,6 @@ def _have_texts(relevant_ids: Iterable[Any], corpus: Mapping[Any, Any]) -> bool:
 def warn_about_rebuilt_index() -> None:
     """Warn that a dataset judges by its texts, because its ids are those of another index."""
     warn(
-        "the ids of all retrieved nodes are unknown to the corpus of the dataset, as after an index was rebuilt, so "
-        "they are judged by the texts of the corpus; match_by_text(dataset) does so without this warning"
+        "no retrieved node has an id of the dataset's corpus: the index was probably rebuilt. Nodes are judged by the "
+        "texts of the corpus; match_by_text(dataset) does so without this warning"
     )

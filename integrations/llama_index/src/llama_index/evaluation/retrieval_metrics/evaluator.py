@@ -365,7 +365,7 @@ class RetrieverEvaluator(EvaluationSetup):
             dataset: Pairs `(query, relevant)`, rows `{"query": ..., "relevant": ...}`, any object with `queries` and
                 `relevant_docs`, or the path of a file, such as CSV or the JSON of a dataset class that llama-index-core
                 has removed (EmbeddingQAFinetuneDataset, LabelledRagDataset). The judgments are those of `evaluate`.
-            workers: How many queries may be under way at once. A synchronous retriever runs in as many threads.
+            workers: How many queries may run at once. A synchronous retriever runs in as many threads.
             show_progress: Show a progress bar.
             match: What identifies a node in the judgments of this dataset, such as `"metadata:file_name"`; None takes
                 the setting of the evaluator.

@@ -127,7 +127,7 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:
         clusters: The clusters of the questions, as in `evaluate`.
         exclude: Documents to leave out before scoring, as in `evaluate`.
         documents: The whole documents before they were split, if a `Span` is judged.
-        workers: How many questions may be under way at once.
+        workers: How many questions may run at once.
         timeout: Seconds that one attempt may take, as in `retrieve`.
         retries: How often a failed question is repeated, as in `retrieve`.
         show_progress: Show a progress bar on stderr, if rich is installed.
