@@ -118,7 +118,7 @@ def test_dates_and_decimals_of_a_table_become_labels(tmp_path: Path) -> None:
         {
             "query": ["why?", "how?"],
             "relevant": ["d1", "d2"],
-            "asked": pd.to_datetime(["2026-05-31", None]),
+            "asked": [pd.Timestamp("2026-05-31"), pd.NaT],
             "changed": [pd.Timestamp("2026-05-31 08:30").to_pydatetime(), dt.date(2026, 6, 1)],
             "price": [Decimal("1.5"), None],
         }

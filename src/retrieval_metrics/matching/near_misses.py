@@ -8,7 +8,7 @@ found. In a large run, the first results of some queries are searched first, and
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -152,7 +152,7 @@ class NearMisses:
         n_missing = 0
         for part in parts:
             for near_miss in part.candidates.near_misses:
-                candidates.append(replace(near_miss, position=len(candidates)))
+                candidates.append(near_miss._replace(position=len(candidates)))
             n_distinct.update(part.candidates.n_distinct)
             n_missing += part.n_missing
         merged = NearCandidates(tuple(candidates), n_distinct)
