@@ -36,7 +36,7 @@ HASHABLE_VALUES: tuple[Any, ...] = (
     *(np.datetime64("2026-05-31"), np.datetime64(10**9 + 1, "ns"), np.timedelta64(5, "h"), np.timedelta64(9, "ns")),
     *(Decimal("1.10"), Decimal("-Infinity"), Fraction(1, 3), UUID(int=7), b"\x00\xff", b""),
     *(Path("folder/file.md"), PureWindowsPath(r"C:\folder\file.md"), math.inf, -math.inf),
-    *((), (1, ("a", b"b")), frozenset({1, "a", None})),
+    *((), (1, ("a", b"b")), frozenset({1})),
 )
 OTHER_VALUES: tuple[Any, ...] = (
     *(pd.Timestamp("2026-05-31 08:00:00.123456789"), pd.Timedelta(1, "ns")),  # equal to numpy's, with another hash
