@@ -1,5 +1,6 @@
 """What to write, so that ids match, and that writing it makes them match."""
 
+import ast
 import html
 import re
 import unicodedata
@@ -57,6 +58,14 @@ def find_change(judged: list[str], retrieved: Any, **options: Any) -> IdChange:
         ("d7.md", "d7.txt", IdChange(expression=r"re.sub(r'\.(md|txt)$', '', id)")),
         ("R&D", "R&amp;D", IdChange(expression="html.unescape(id)")),
         ("a b", "a_b", IdChange(expression="id.replace('_', ' ').replace('+', ' ')")),
+        ("a-b", "a_b", IdChange(expression=r"re.sub(r'[-_+\s]+', ' ', id)")),
+        ("Café.md", "Caf\u00c3\u00a9.md", IdChange("run", "id.encode('cp1252').decode('utf-8')")),
+        ("d7", "<d7>", IdChange("run", "id.removeprefix('<').removesuffix('>')")),
+        ("ObjectId('d7')", "d7", IdChange("judgments", """id.removeprefix("ObjectId('").removesuffix("')")""")),
+        ("d7", "('d7', 0.9)", IdChange("run", "ast.literal_eval(id)[0]")),
+        ("d7", '{"rank": 1, "id": "d7"}', IdChange("run", "ast.literal_eval(id)['id']")),
+        ("a.py", "a.py:10-20", IdChange("run", r"re.sub(r':\d+-\d+$', '', id)")),
+        ("1234567890123456789", "1234567890123456768", IdChange(is_read_as_number=True)),
         (UUID, UUID.replace("-", ""), IdChange(expression="uuid.UUID(id).hex")),
         ("http://a.org/x/", "https://a.org/x", IdChange(expression=r"re.sub(r'^\w+://(www\.)?|/$', '', id)")),
         ("d7", "'d7'", IdChange("run", """id.removeprefix("'").removesuffix("'")""")),
@@ -70,7 +79,7 @@ def test_the_change_is_found_and_makes_the_ids_equal(judged: str, retrieved: str
     assert find_change([judged], [retrieved]) == change
     if change.expression is None:
         return
-    names = {"urllib": urllib, "unicodedata": unicodedata, "html": html, "uuid": uuid, "re": re}
+    names = {"ast": ast, "urllib": urllib, "unicodedata": unicodedata, "html": html, "uuid": uuid, "re": re}
     if change.side in ("both", "judgments"):
         judged = eval(change.expression, {**names, "id": judged})  # noqa: S307  (our own expression)
     if change.side in ("both", "run"):

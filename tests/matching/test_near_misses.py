@@ -44,8 +44,10 @@ CHANGES: dict[NearIdKind, Callable[[str], str]] = {
     "numbered_part": lambda text: text.replace(".md", "_1.md"),
     "file_extension": lambda text: text.removesuffix(".md"),
     "quotation_marks": lambda text: f"b'{text}'",
-    "underscores": lambda text: text.replace(" ", "_"),
+    "separators": lambda text: text.replace(" ", "_"),
     "prefix": lambda text: f"doc_{text}",
+    "version": lambda text: text.replace(".md", "v2.md"),
+    "printed": lambda text: f"('{text}', 0.5)",
 }
 
 
@@ -104,6 +106,24 @@ def test_a_run_on_disk_is_searched(tmp_path: Any) -> None:
     assert len(search({"q0": ["a"], "q1": ["b"], "q2": ["c"]}, run)) == 3
 
 
+@pytest.mark.parametrize("separator", "_-:/#")
+def test_ids_that_begin_with_their_query_are_found(separator: str) -> None:
+    qrels: Any = {f"q{number}": [f"d{number}z"] for number in range(4)} | {"found": ["found"]}
+    run: Any = {f"q{number}": ["x", f"q{number}{separator}d{number}z"] for number in range(4)} | {"found": ["found"]}
+    assert dict(search(qrels, run).count_by_kind()) == {"query_prefix": 4}
+    prefixed = {query: [ranking[-1]] for query, ranking in run.items()}
+    assert dict(search(prefixed, qrels).count_by_kind()) == {"query_prefix": 4}
+    others = {f"q{number}": ["x", f"q{number + 1}{separator}d{number}z"] for number in range(4)} | {"found": ["found"]}
+    assert search(qrels, others).count_by_kind()["query_prefix"] == 0
+
+
+def test_only_judgments_hold_several_ids_in_one() -> None:
+    qrels: Any = {f"q{number}": [f"d{number},e{number}"] for number in range(4)} | {"found": ["found"]}
+    run: Any = {f"q{number}": ["x", f"e{number}"] for number in range(4)} | {"found": ["found"]}
+    assert dict(search(qrels, run).count_by_kind()) == {"joined": 4}
+    assert len(search(run | {f"q{number}": [f"e{number}"] for number in range(4)}, qrels)) == 0
+
+
 def test_a_single_id_that_ends_in_a_number_says_nothing() -> None:
     assert len(search({"q": ["covid"], "r": ["b"]}, {"q": ["covid-19"], "r": ["b"]})) == 0
     assert len(search({"q": ["plan.md"], "r": ["b"]}, {"q": ["plan-2024.md"], "r": ["b"]})) == 0
@@ -125,13 +145,20 @@ FORMS: dict[str, Callable[[int], list[str]]] = {
     "part": lambda n: [f"p{n}", f"p{n}#1", f"p{n}#2"],
     "number": lambda n: [f"s{n}", f"s{n}-1", f"s{n}-2"],
     "decimal": lambda n: [str(n), f"{n}.0"],
-    "underscores": lambda n: [f"page {n}", f"page_{n}"],
+    "separators": lambda n: [f"page {n}", f"page_{n}"],
     "prefix": lambda n: [f"x{n}", f"doc_x{n}"],
     "urls": lambda n: [f"http://a.org/{n}", f"https://a.org/{n}", f"https://a.org/{n}/"],
     "extensions": lambda n: [f"m{n}.md", f"m{n}.pdf"],
     "extension or none": lambda n: [f"m{n}.md", f"m{n}"],
     "copies": lambda n: [f"m{n}.md", f"m{n}-1.md"],
     "quoted": lambda n: [f"x{n}", f"'x{n}'"],
+    "brackets": lambda n: [f"x{n}", f"[x{n}]"],
+    "versions": lambda n: [f"x{n}", f"x{n}v1", f"x{n}v2"],
+    "accents": lambda n: [f"caf\u00e9{n}", f"cafe{n}"],
+    "hyphens": lambda n: [f"doc-{n}", f"doc{n}", f"doc_{n}"],
+    "letters": lambda n: [f"{n}", f"d{n}"],
+    "places": lambda n: [f"Paris{n}, Texas", f"Paris{n}"],
+    "long numbers": lambda n: [str(10**18 + n), str(10**18)],
     "all": lambda n: [f"doc{n}", f"doc0{n}", f"x/doc{n}", f"doc{n}.md"],
 }
 

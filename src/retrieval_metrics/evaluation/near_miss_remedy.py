@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from unicodedata import name as name_character
@@ -13,6 +14,7 @@ from retrieval_metrics.evaluation.shared_file_names import is_file_name_shared
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import FILE_NAME, FILE_NAME_KEYS, name_path_match
 from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.matching.near_ids import find_query_prefix
 
 if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Origin
@@ -50,12 +52,16 @@ _EXPRESSIONS: Mapping[NearIdKind, str] = {
     "percent_encoding": "urllib.parse.unquote(id)",
     "slashes": r"id.replace('\\', '/')",
     "markup": "html.unescape(id)",
-    "underscores": "id.replace('_', ' ').replace('+', ' ')",
+    "diacritics": "re.sub('[\\u0300-\\u036f]', '', unicodedata.normalize('NFD', id))",
     "uuid_form": "uuid.UUID(id).hex",
     "url_form": r"re.sub(r'^\w+://(www\.)?|/$', '', id)",
 }
 
 
+_BETWEEN_WORDS = lazy_pattern(r"[-_+\s]+")
+_DIGITS = lazy_pattern(r"\d+")
+# If an id names the page of a folder, or says where a link to it stands.
+_LONG_URL_EXPRESSION = r"re.sub(r'^\w+://(www\.)?|/?(index\.html?)?(\?utm_.*)?$', '', id)"
 # The number of a part.
 _NUMBER = lazy_pattern(r"\d+(?=\D*$)")
 
@@ -66,8 +72,13 @@ def find_id_change(near_miss: NearMiss, origin: Origin | None) -> IdChange:
         return IdChange(is_by_text=True)
     if near_miss.kind == "file_extension":
         return _find_extension_change(near_miss.judged_id, near_miss.retrieved_id)
-    if near_miss.kind in {"path", "part", "numbered_part", "prefix"}:
+    if near_miss.kind in {"path", "part", "numbered_part", "version", "prefix"}:
         return _find_shorter_id(near_miss, origin)
+    if near_miss.kind == "query_prefix":
+        separator = find_query_prefix(near_miss.judged_id, near_miss.retrieved_id, near_miss.query)[-1]
+        is_judged = len(near_miss.judged_id) > len(near_miss.retrieved_id)
+        side: Side = "judgments" if is_judged else "run"
+        return IdChange(side, f"id.removeprefix(f'{{query_id}}{separator}')")
     return find_spelling_change(near_miss.judged_id, near_miss.retrieved_id, near_miss.kind)
 
 
@@ -83,6 +94,18 @@ def find_spelling_change(judged_id: str, retrieved_id: str, kind: NearIdKind | N
         case "invisible_characters":
             different = sorted(set(judged_id) ^ set(retrieved_id))
             return IdChange(characters=tuple(map(_describe_character, different)))
+        case "separators":
+            return IdChange(expression=_find_separator_change(judged_id, retrieved_id))
+        case "url_form" if "index.htm" in judged_id + retrieved_id or "?utm_" in judged_id + retrieved_id:
+            return IdChange(expression=_LONG_URL_EXPRESSION)
+        case "encoding":
+            is_judged = len(judged_id) > len(retrieved_id)
+            return IdChange("judgments" if is_judged else "run", "id.encode('cp1252').decode('utf-8')")
+        case "printed":
+            return _find_place_of_id(judged_id, retrieved_id)
+        case "joined":
+            separator = "," if "," in judged_id else ";"
+            return IdChange("judgments", f"id.split({separator!r})")
         case "quotation_marks":
             return _find_quoted_side(judged_id, retrieved_id)
         case "file_extension":
@@ -104,16 +127,42 @@ def _find_extension_change(judged_id: str, retrieved_id: str) -> IdChange:
     return IdChange(expression=f"re.sub(r'{pattern}', '', id)")
 
 
+def _find_separator_change(judged_id: str, retrieved_id: str) -> str:
+    """Return the simplest expression that unifies what stands between the words of two ids."""
+    first, second = (id_.replace("_", " ").replace("+", " ") for id_ in (judged_id, retrieved_id))
+    if first == second:
+        return "id.replace('_', ' ').replace('+', ' ')"
+    expression = r"re.sub(r'[-_+\s]+', ' ', id)"
+    if _BETWEEN_WORDS.sub(" ", judged_id) == _BETWEEN_WORDS.sub(" ", retrieved_id):
+        return expression
+    return expression.replace("id)", r"re.sub(r'(?<=[^\W\d_])[-_+\s]+(?=\d)', '', id))")
+
+
+def _find_place_of_id(judged_id: str, retrieved_id: str) -> IdChange:
+    """Return how the longer of two ids, a printed list, pair or dict, becomes the id that it holds."""
+    side: Side = "judgments" if len(judged_id) > len(retrieved_id) else "run"
+    short = min(judged_id, retrieved_id, key=len)
+    value: Any = literal_eval(max(judged_id, retrieved_id, key=len))
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            if part == short:
+                return IdChange(side, f"ast.literal_eval(id)[{key!r}]")
+        return IdChange(side)
+    parts = list(value)
+    if isinstance(value, (list, tuple)) and short in parts:
+        return IdChange(side, f"ast.literal_eval(id)[{parts.index(short)}]")
+    return IdChange(side)
+
+
 def _find_quoted_side(judged_id: str, retrieved_id: str) -> IdChange:
     """Return how the longer of two ids loses the marks around it, and others stay as they are, if that is all."""
     side: Side = "judgments" if len(judged_id) > len(retrieved_id) else "run"
     long = max(judged_id, retrieved_id, key=len)
     short = min(judged_id, retrieved_id, key=len)
-    mark = long[-1]
-    for opening in (f"b{mark}", mark):
-        if long == f"{opening}{short}{mark}":
-            return IdChange(side, f"id.removeprefix({opening!r}).removesuffix({mark!r})")
-    return IdChange()
+    opening, found, closing = long.partition(short)
+    if not found or not opening or not closing:
+        return IdChange()
+    return IdChange(side, f"id.removeprefix({opening!r}).removesuffix({closing!r})")
 
 
 def _describe_character(character: str) -> str:
@@ -190,6 +239,7 @@ def _remove_number(rest: str, end: str) -> str | None:
     if match is None:
         return None
     before = re.escape(rest[: match.start()]).replace(r"\ ", " ").replace(r"\-", "-")
+    before = _DIGITS.sub(lambda _: r"\d+", before)  # they differ from part to part
     after = re.escape(rest[match.end() :])
     pattern = rf"{before}\d+{after}{end}"
     return f"re.sub(r{pattern!r}, '', id)".replace("\\\\", "\\")

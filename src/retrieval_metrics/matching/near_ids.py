@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from unicodedata import normalize
 
 from retrieval_metrics._internal.patterns import lazy_pattern
+from retrieval_metrics.inputs.id_checks import holds_a_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -20,17 +21,23 @@ NearIdKind: TypeAlias = Literal[
     "slashes",
     "markup",
     "quotation_marks",
-    "underscores",
+    "separators",
+    "encoding",
+    "diacritics",
     "uuid_form",
     "url_form",
     "leading_zeros",
     "decimal_point",
     "number_form",
     "several",
+    "printed",
+    "joined",
     "prefix",
+    "query_prefix",
     "path",
     "part",
     "numbered_part",
+    "version",
     "file_extension",
     "same_text",
 ]
@@ -42,30 +49,51 @@ _BLANKS_WITHIN_LINES = lazy_pattern(r"[^\S\n]+")
 _LEADING_ZEROS = lazy_pattern(r"(?<!\d)(?<!\d[.,])0+(?=\d)")
 _DECIMAL_ZERO = lazy_pattern(r"(\d+)\.0+")
 
-# The marks around a text that Python or a CSV file wrote, also around bytes.
-_QUOTED = lazy_pattern(r"""b?(["'])(.*)\1""")
-_QUOTATION_MARKS = "'\""
+# The marks around a text that Python or a CSV file wrote, also around bytes; the printed form of an object, such as
+# `ObjectId('d7')`; and brackets.
+_QUOTED = lazy_pattern(r"""(?:b|[^\W\d]\w*\()?(["'])(.*)\1\)?""")
+_BRACKETED = lazy_pattern(r"<(.+)>|\[(.+)\]|\((.+)\)")
+_CLOSING_MARKS = "'\">)]"
 _UUID = lazy_pattern(r"(?:urn:uuid:)?\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?")
 # The scheme of a URL and the "www." behind it, or a slash at its end.
 _URL_ENDS = lazy_pattern(r"^(?:https?|ftp|file):/{2,3}(?:www\.)?|(?<=.)/$")
+# What a link to a page adds to its URL: other parameters tell pages apart.
+_URL_REST = lazy_pattern(r"\?utm_.|/?index\.html?$")
+# Two of the characters that UTF-8 becomes if it is read as another encoding, such as `Ã©` for `é`.
+_MOJIBAKE = lazy_pattern("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u2122]{1,3}")
+_DIACRITICS = lazy_pattern("[\u0300-\u036f]")
+_BETWEEN_WORDS = lazy_pattern(r"[-_+\s]+")
+_BEFORE_A_NUMBER = lazy_pattern(r"(?<=[^\W\d_])[-_+\s]+(?=\d)")
+# What stands between several ids in one cell.
+_BETWEEN_IDS = lazy_pattern(r"\s*[,;]\s*")
+# A number that a float cannot hold exactly.
+_LONG_NUMBER = lazy_pattern(r"\d{16,}")
+_MAX_DECIMALS = 6
 # A number with commas between thousands, or as a spreadsheet writes a large one.
 _THOUSANDS = lazy_pattern(r"\d{1,3}(?:,\d{3})+")
 _SCIENTIFIC = lazy_pattern(r"\d(?:\.\d+)?e\+?\d{1,2}")
 _SCIENTIFIC_LINE = lazy_pattern(r"(?mi)^\d(?:\.\d+)?e\+?\d{1,2}$")
 # What a database or a framework writes before an id, such as `doc_` or `wiki:`.
 _PREFIX = lazy_pattern(r"[^\W\d_]+(?:[-_.:][^\W\d_]+)*[-_.:]")
+# The letters before a number, such as `PMC`.
+_LETTERS_BEFORE_NUMBER = lazy_pattern(r"[^\W\d_]+(?=\d+$)")
 
 # What follows the id of a document in that of a part: `d7#3`, `d7::intro`, `d7/3`, `d7:3`, `d7-chunk-3`, `d7 (part 3)`.
 _PART_WORDS = "chunk|part|page|passage|node|section"
 _PART = lazy_pattern(
-    rf"#.|::.|[/:@|~](?:{_PART_WORDS})?[-_ ]?\d+$|[-_.](?:{_PART_WORDS})[-_ ]?\d+$| ?\((?:{_PART_WORDS}) ?\d+\)$"
+    rf"#.|::.|[/:@|~](?:{_PART_WORDS})?[-_ ]?\d+$|[-_.](?:{_PART_WORDS})[-_ ]?\d+$| ?\((?:{_PART_WORDS})? ?\d+\)$"
+    r"|\[\d+\]$|:[lL]?\d+-[lL]?\d+$"
 )
 # `d7_3` or `d7.3`: also the form of many ids of whole documents, but not behind a file extension, as in `d7.md_3`.
 _NUMBERED_PART = lazy_pattern(r"[-_.][pcs]?[-_ ]?\d+$")
+# A later version, as in `2101.00001v2`.
+_VERSION = lazy_pattern(r"[-_. ]?v\d+$")
 _EXTENSIONS = "md|txt|pdf|html?|json|csv|docx?|rst|xml"
 _EXTENSION = lazy_pattern(rf"\.(?:{_EXTENSIONS})$")
+_VERSION_LINE = lazy_pattern(r"(?m)[vV]\d+$")
 _EXTENSION_LINE = lazy_pattern(rf"(?mi)\.({_EXTENSIONS})$")
 
+_QUOTATION_MARKS = ("'", '"')
 _NO_WORD_CHARACTER = lazy_pattern(r"[^\w\n]|_")
 # Typographic marks, and what is typed in their place.
 _PLAIN_MARKS = {
@@ -79,7 +107,7 @@ MAX_SUFFIXES = 8
 # Separators of a path or a part.
 _SEPARATORS = "-_:/|.@#~"
 # A parenthesis begins a part as well, as in `d7 (part 3)`.
-_PART_BEGINNINGS = _SEPARATORS + "("
+_PART_BEGINNINGS = _SEPARATORS + "([?"
 _SEPARATOR = lazy_pattern(f"[{re.escape(_PART_BEGINNINGS)}]")
 # How many of the separators of an id, from its end, may begin what the other side lacks.
 _MAX_SEPARATORS = 8
@@ -129,13 +157,38 @@ def _drop_decimal_zero(text: str) -> str:
 
 
 def _unquote_marks(text: str) -> str:
-    """Return a text without quotation marks around it, and with plain apostrophes and hyphens in it."""
+    """Return a text without quotation marks or brackets around it, and with plain apostrophes and hyphens in it."""
     match = _QUOTED.fullmatch(text)
-    return (text if match is None else match[2]).translate(_PLAIN_MARKS)
+    if match is not None:
+        return match[2].translate(_PLAIN_MARKS)
+    match = _BRACKETED.fullmatch(text)
+    if match is not None and match.lastindex is not None:
+        text = match[match.lastindex]
+    return text.translate(_PLAIN_MARKS)
 
 
-def _unify_underscores(text: str) -> str:
-    return _strip_blanks(text.replace("_", " ").replace("+", " "))
+def _unify_separators(text: str) -> str:
+    """Return a text with one blank for what stands between its words, and none between a word and its number."""
+    return _BETWEEN_WORDS.sub(" ", _BEFORE_A_NUMBER.sub("", text)).strip()
+
+
+def _repair_encoding(text: str) -> str:
+    """Return a text in which UTF-8 that was read as another encoding is what it was."""
+    return text if text.isascii() else _MOJIBAKE.sub(_decode_again, text)
+
+
+def _decode_again(match: re.Match[str]) -> str:
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            return match[0].encode(encoding).decode("utf-8")
+        except UnicodeError:
+            continue
+    return match[0]
+
+
+def _strip_diacritics(text: str) -> str:
+    """Return a text without accents and the like, as some tools write it in ASCII."""
+    return text if text.isascii() else normalize("NFC", _DIACRITICS.sub("", normalize("NFD", text)))
 
 
 def _unify_uuid(text: str) -> str:
@@ -165,7 +218,9 @@ _SPELLINGS: Sequence[tuple[NearIdKind, Callable[[str], str]]] = (
     ("slashes", _unify_slashes),
     ("markup", _unescape),
     ("quotation_marks", _unquote_marks),
-    ("underscores", _unify_underscores),
+    ("separators", _unify_separators),
+    ("encoding", _repair_encoding),
+    ("diacritics", _strip_diacritics),
     ("uuid_form", _unify_uuid),
     ("url_form", _strip_url_ends),
     ("leading_zeros", _strip_leading_zeros),
@@ -192,10 +247,11 @@ def unify_loosely(document_id: str) -> str:
 
     Example:
         >>> unify_loosely("https://www.a.org/R&amp;D_7/"), unify_loosely("b'd7'"), unify_loosely("1,300")
-        ('a.org/r&d 7', 'd7', '1300')
+        ('a.org/r&d7', 'd7', '1300')
     """
-    text = _strip_url_ends(_unify_uuid(_unquote_marks(_unescape(_unquote(document_id)))).casefold())
-    return unify_spelling(_unify_underscores(_unify_number(text)))
+    text = _strip_diacritics(_repair_encoding(_unescape(_unquote(document_id))))
+    text = _strip_url_ends(_unify_uuid(_unquote_marks(text)).casefold())
+    return unify_spelling(_unify_separators(_unify_number(text)))
 
 
 def find_near_kind(first: str, second: str) -> NearIdKind | None:
@@ -209,18 +265,39 @@ def find_near_kind(first: str, second: str) -> NearIdKind | None:
         >>> find_near_kind("d7", "d7.md"), find_near_kind("d7.md", "d7.txt"), find_near_kind("d7.md", "d7.md_3")
         ('file_extension', 'file_extension', 'part')
         >>> find_near_kind("d 7", "d_7"), find_near_kind("7", "doc_7"), find_near_kind("1-2", "2")
-        ('underscores', 'prefix', None)
+        ('separators', 'prefix', None)
+        >>> find_near_kind("d7", "('d7', 0.9)"), find_near_kind("d7,d8", "d8"), find_near_kind("d7", "d7v2")
+        ('printed', 'joined', 'version')
     """
-    for kind, unify in _SPELLINGS:
-        if unify(first) == unify(second):
-            return kind
     first_unified = unify_spelling(first)
     second_unified = unify_spelling(second)
-    if first_unified == second_unified or unify_loosely(first) == unify_loosely(second):
-        return "several"
+    kind = _find_kind_of_same_length(first, second, first_unified, second_unified)
+    if kind is not None:
+        return kind
     short, long = sorted((first_unified, second_unified), key=len)
     if not short:
         return None
+    return _find_kind_of_longer(short, long)
+
+
+def _find_kind_of_same_length(first: str, second: str, first_unified: str, second_unified: str) -> NearIdKind | None:
+    """Return in what two ids differ of which neither is a part of a document; None if that is not so."""
+    for kind, unify in _SPELLINGS:
+        if unify(first) == unify(second):
+            return kind
+    if first_unified == second_unified or unify_loosely(first) == unify_loosely(second):
+        return "several"
+    if _are_one_rounded_number(first, second):
+        return "number_form"
+    if _holds_value(first, second) or _holds_value(second, first):
+        return "printed"
+    if _holds_part(first_unified, second_unified) or _holds_part(second_unified, first_unified):
+        return "joined"
+    return None
+
+
+def _find_kind_of_longer(short: str, long: str) -> NearIdKind | None:
+    """Return what a longer id has that a shorter one lacks, if they may be one document; None if they may not."""
     if long.endswith(f"/{short}"):
         return "path"
     if long.startswith(short):
@@ -236,16 +313,63 @@ def find_near_kind(first: str, second: str) -> NearIdKind | None:
         has_same_extension = short[len(short_stem) :] == long[len(long_stem) :]
         if has_same_extension and long_stem.startswith(short_stem):
             return _find_kind_of_rest(long_stem[len(short_stem) :])
-    if long.endswith(short) and _PREFIX.fullmatch(long[: -len(short)]):
-        return "prefix"
+    if long.endswith(short):
+        prefix = long[: -len(short)]
+        if _PREFIX.fullmatch(prefix) or (short.isdigit() and prefix.isalpha()):
+            return "prefix"
     _, separator, rest = long.rpartition(f"/{short}")
     if separator and _find_kind_of_rest(rest) is not None:
         return "several"
     return None
 
 
+def find_query_prefix(judged_id: str, retrieved_id: str, query: object) -> str:
+    """Return the ID of the query, with a separator, where only one of two ids begins with it; else an empty text.
+
+    Example:
+        >>> find_query_prefix("d7", "q1_d7", "q1"), find_query_prefix("d7", "q1_d7", "q2")
+        ('q1_', '')
+    """
+    short, long = sorted((judged_id, retrieved_id), key=len)
+    prefix = long.removesuffix(short)
+    if len(prefix) > 1 and prefix + short == long and prefix[:-1] == str(query) and prefix[-1] in _SEPARATORS:
+        return prefix
+    return ""
+
+
+def _are_one_rounded_number(first: str, second: str) -> bool:
+    """Return whether one of two ids is the other after a program read it as a float, as a long number."""
+    short, long = sorted((first.lower(), second.lower()), key=len)
+    if not _LONG_NUMBER.fullmatch(long) or not long.isascii():
+        return False
+    if _LONG_NUMBER.fullmatch(short):
+        return int(float(long)) == int(short) or int(float(short)) == int(long)
+    if not _SCIENTIFIC.fullmatch(short):
+        return False
+    n_decimals = len(short.partition("e")[0]) - 2
+    return short == f"{float(long):.{max(n_decimals, 0)}e}"
+
+
+def _holds_value(printed: str, document_id: str) -> bool:
+    """Return whether a text is a list, pair or dict that holds an id, as Python or JSON prints it."""
+    if len(printed) < len(document_id) or not holds_a_list(printed):
+        return False
+    return f"'{document_id}'" in printed or f'"{document_id}"' in printed
+
+
+def _holds_part(cell: str, document_id: str) -> bool:
+    """Return whether a text is several ids in one, of which another id is one."""
+    if ("," not in cell and ";" not in cell) or _THOUSANDS.fullmatch(cell):
+        return False
+    return document_id in _BETWEEN_IDS.split(cell)
+
+
 def _find_kind_of_rest(rest: str) -> NearIdKind | None:
     """Return whether what follows the id of a document makes it that of a part."""
+    if _URL_REST.match(rest):
+        return "url_form"
+    if _VERSION.match(rest):
+        return "version"
     if _EXTENSION.match(rest):
         return "file_extension"
     if _PART.match(rest):
@@ -262,8 +386,8 @@ def remove_extension(document_id: str) -> str | None:
 
 
 def remove_prefix(document_id: str) -> str | None:
-    """Return what follows the prefix of an id, such as `7` in `doc_7`; None if it has none."""
-    match = _PREFIX.match(document_id)
+    """Return what follows the prefix of an id, such as `7` in `doc_7` or `doc7`; None if it has none."""
+    match = _PREFIX.match(document_id) or _LETTERS_BEFORE_NUMBER.match(document_id)
     if match is None or match.end() == len(document_id):
         return None
     return document_id[match.end() :]
@@ -292,12 +416,14 @@ _ODD = b"!"
 _LOWER_CASE = b"a"
 _UPPER_CASE = b"A"
 _MARK = b"+"
+# Brackets are kept apart: an id may be in brackets, or a part follows one.
+_BRACKETS = "<>[]()?"
 _CLASS_BY_CHARACTER = {
     **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", _LOWER_CASE),
     **dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", _UPPER_CASE),
-    **dict.fromkeys("!$()*;<=>?[]^", _MARK),
+    **dict.fromkeys("!$*=^", _MARK),
     **dict.fromkeys("123456789", b"9"),
-    **dict.fromkeys("\n0" + _SEPARATORS),
+    **dict.fromkeys("\n0" + _SEPARATORS + _BRACKETS),
 }
 
 
@@ -310,10 +436,10 @@ def _make_byte_table(class_by_character: Mapping[str, bytes | None], default: by
 
 
 # Blanks, control characters, backslashes, percent signs and marks that one spelling may lack (entities, quotation
-# marks, plus signs, commas, braces) are odd; line ends, zeros and separators stay.
+# marks, plus signs, commas, braces) are odd; line ends, zeros, separators and brackets stay.
 _CLASSES = _make_byte_table(_CLASS_BY_CHARACTER, _ODD)
 _DIGIT_CLASSES = _make_byte_table({**dict.fromkeys("123456789", b"9"), "0": None}, _MARK)
-_SEPARATOR_CLASSES = _make_byte_table(dict.fromkeys("\n", None), b"-")
+_SEPARATOR_CLASSES = _make_byte_table(dict.fromkeys("\n_" + _BRACKETS, None), b"-")
 _ZEROS_AS_DIGITS = bytes.maketrans(b"0", b"9")
 _ALL_BUT_SEPARATORS = _LOWER_CASE + _UPPER_CASE + _MARK + b"90"
 
@@ -322,7 +448,8 @@ def may_hold_near_ids(ids: Collection[str]) -> bool:
     """Return whether two different ids could be near misses: never wrong if it says no, and much cheaper than a search.
 
     Two ids without blanks and the like, whose letters are all of one case, are near misses only if one has more
-    separators than the other, because a part or a path begins at one; or fewer zeros, which numbers of one width show.
+    separators than the other, because a part or a path begins at one; or fewer zeros, which numbers of one width show;
+    or where one begins with letters before a number, or ends in a version, or is too long a number for a float.
 
     Example:
         >>> may_hold_near_ids(["d7", "d10"]), may_hold_near_ids(["d7", "d7#1"]), may_hold_near_ids(["d7", "d07"])
@@ -334,6 +461,8 @@ def may_hold_near_ids(ids: Collection[str]) -> bool:
     lines = f"\n{text}\n".encode()
     classes = lines.translate(_CLASSES)
     if _ODD in classes or (_LOWER_CASE in classes and _UPPER_CASE in classes):
+        return True
+    if _holds_numbers_and_words(classes) or _VERSION_LINE.search(text) or _LONG_NUMBER.search(text):
         return True
     digits = lines.translate(_DIGIT_CLASSES)
     # A zero that begins a number can be left out before another digit; after a point, with the point. Schemes of URLs
@@ -348,6 +477,12 @@ def may_hold_near_ids(ids: Collection[str]) -> bool:
     if b"+0" in digits and (b"+00" in digits or b"+09" in digits):
         return not _are_alike(classes.translate(_ZEROS_AS_DIGITS), len(ids))
     return not _are_alike(classes.translate(_SEPARATOR_CLASSES, _ALL_BUT_SEPARATORS), len(ids))
+
+
+def _holds_numbers_and_words(classes: bytes) -> bool:
+    """Return whether some ids begin with a digit and others with a letter."""
+    has_number = b"\n9" in classes or b"\n0" in classes
+    return has_number and (b"\n" + _LOWER_CASE in classes or b"\n" + _UPPER_CASE in classes)
 
 
 def _are_alike(lines: bytes, n_ids: int) -> bool:
@@ -382,13 +517,42 @@ _SCHEMES = ("https://www.", "http://www.", "https://", "http://", "file://", "ft
 def _keep_letters(text: str) -> str:
     """Return a text in lower case with letters, digits and line ends alone, and without schemes of URLs."""
     text = _unescape(text)
-    text = text.lower() if text.isascii() else _compose(_remove_invisible(text)).casefold()
+    if not text.isascii():
+        text = _strip_diacritics(_compose(_remove_invisible(_repair_encoding(text)))).casefold()
+    text = text.lower()
     if "://" in text:
         for scheme in _SCHEMES:
             text = text.replace(scheme, "")
     if text.isascii():
         return text.encode("ascii").translate(None, _MARK_BYTES).decode("ascii")
     return _NO_WORD_CHARACTER.sub("", text)
+
+
+def list_short_forms(reduced: str) -> list[str]:
+    """Return what an id may be without its version, as one of several in one cell, or as the page of a folder."""
+    short_forms = []
+    if reduced.endswith("/"):
+        short_forms.append(f"{reduced}index.html")
+    page = _URL_REST.sub("", reduced)
+    if page != reduced:
+        short_forms += [page, f"{page}/"]
+    version = _VERSION.search(reduced)
+    if version is not None:
+        short_forms.append(reduced[: version.start()])
+    if "," in reduced or ";" in reduced:
+        short_forms += _BETWEEN_IDS.split(reduced)
+    return [short for short in short_forms if short.strip("/")]
+
+
+def _list_number_forms(text: str) -> list[str]:
+    """Return the forms under which a large number is looked up: what a float holds, and as a spreadsheet writes it."""
+    lower = text.lower()
+    if _SCIENTIFIC.fullmatch(lower):
+        return [lower, _unify_number(text)]
+    if _LONG_NUMBER.fullmatch(text) and text.isascii():
+        rounded = [f"{float(text):.{n_decimals}e}" for n_decimals in range(_MAX_DECIMALS + 1)]
+        return [f"{float(text)!r}", *rounded]
+    return []
 
 
 class NearIdIndex:
@@ -416,7 +580,7 @@ class NearIdIndex:
             position = lines.find(start + reduced)
             while position >= 0:
                 follower = lines[position + 1 + length]
-                if follower == "\n" or follower in _PART_BEGINNINGS:
+                if follower in "\nv" or follower in _PART_BEGINNINGS:
                     yield self._id_at(position)
                 position = lines.find(start + reduced, position + 1)
         stem = remove_extension(reduced)
@@ -426,13 +590,21 @@ class NearIdIndex:
                 position = lines.find(f"\n{whole}{reduced[len(stem) :]}\n")
                 if position >= 0:
                     yield self._id_at(position)
-        for whole in list_wholes(reduced):
+        for whole in [*list_wholes(reduced), *list_short_forms(reduced)]:
             position = lines.find(f"\n{whole}\n")
             if position >= 0:
                 yield self._id_at(position)
+        yield from self._find_quoted(reduced)
         for candidate in self._find_by_letters(judged_id):
             if candidate != judged_id:
                 yield candidate
+
+    def _find_quoted(self, reduced: str) -> Iterator[str]:
+        """Yield the ids that hold another one in quotation marks, as a printed pair does."""
+        for mark in _QUOTATION_MARKS:
+            position = self._lines.find(f"{mark}{reduced}{mark}")
+            if position >= 0:
+                yield self._id_at(self._lines.rindex("\n", 0, position))
 
     def _find_stem(self, stem: str) -> Iterator[str]:
         """Yield the ids that begin with the stem of a file name, such as `d7.txt` and `d7-1.md` for `d7`."""
@@ -440,7 +612,8 @@ class NearIdIndex:
         position = lines.find(f"\n{stem}")
         n_found = 0
         while position >= 0 and n_found < MAX_SUFFIXES:
-            if lines[position + 1 + len(stem)] in _PART_BEGINNINGS:
+            follower = lines[position + 1 + len(stem)]
+            if follower == "v" or follower in _PART_BEGINNINGS:
                 yield self._id_at(position)
                 n_found += 1
             position = lines.find(f"\n{stem}", position + 1)
@@ -463,7 +636,7 @@ class NearIdIndex:
                 n_found += 1
                 position = lines.find(f"{letters}\n", position + 1)
         suffixes = [remove_prefix(judged_id)]
-        if judged_id[-1] in _QUOTATION_MARKS:
+        if judged_id[-1] in _CLOSING_MARKS:
             suffixes.append(_unquote_marks(judged_id))
         for suffix in suffixes:
             letters = "" if suffix is None else _keep_letters(suffix)
@@ -474,16 +647,20 @@ class NearIdIndex:
         yield from self._find_number(judged_id)
 
     def _find_number(self, judged_id: str) -> Iterator[str]:
-        """Yield the id that is the same number, as a spreadsheet writes a large one."""
+        """Yield the ids that are the same number, as a spreadsheet writes a large one, or as a float holds it."""
         if self._position_by_number is None:
             self._position_by_number = {}
-            if "e+" in self._lines or "e1" in self._lines or "e2" in self._lines:
+            if "e+" in self._lines or "e1" in self._lines or "e2" in self._lines or _LONG_NUMBER.search(self._lines):
                 for position, text in enumerate(self._ids):
-                    if _SCIENTIFIC.fullmatch(text.lower()):
-                        self._position_by_number[_unify_number(text)] = position
-        number_position = self._position_by_number.get(judged_id)
-        if number_position is not None:
-            yield self._ids[number_position]
+                    for number in _list_number_forms(text):
+                        self._position_by_number[number] = position
+        if not self._position_by_number:
+            return
+        numbers = [judged_id, *_list_number_forms(judged_id)]
+        for number in numbers:
+            position_of_number = self._position_by_number.get(number)
+            if position_of_number is not None:
+                yield self._ids[position_of_number]
 
     def _id_at(self, position: int) -> str:
         """Return the id in whose line a position is, or whose line begins after it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,8 @@ from retrieval_metrics.inputs.run import Run, StreamedRun
 from retrieval_metrics.matching.near_ids import (
     NearIdIndex,
     find_near_kind,
+    find_query_prefix,
+    list_short_forms,
     list_wholes,
     may_hold_near_ids,
     remove_extension,
@@ -59,21 +61,27 @@ MIN_SHARE_BY_KIND: Mapping[NearIdKind, float] = {
     "decimal_point": 0.05,
     "markup": 0.05,
     "quotation_marks": 0.05,
-    "underscores": 0.05,
+    "separators": 0.05,
+    "diacritics": 0.05,
+    "printed": 0.05,
+    "joined": 0.05,
     "uuid_form": 0.05,
     "url_form": 0.05,
     "number_form": 0.05,
     "prefix": 0.05,
+    "query_prefix": 0.05,
     "path": 0.05,
     "part": 0.05,
     "numbered_part": 0.1,
+    "version": 0.1,
     "file_extension": 0.05,
 }
 # In these, no two documents of a collection differ, whatever else is judged or retrieved.
 UNAMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset(
-    {"unicode_form", "invisible_characters", "blanks", "percent_encoding", "slashes"}
+    {"unicode_form", "invisible_characters", "blanks", "percent_encoding", "slashes", "encoding"}
 )
-# As many ids of whole documents end in a number, a single one says nothing.
+# As many ids of whole documents end in a number, or hold a comma, a single one says nothing.
+AMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset({"numbered_part", "version", "prefix", "joined"})
 MIN_NUMBERED_PARTS = 2
 
 
@@ -117,13 +125,15 @@ class NearCandidates:
         for candidate in self.near_misses:
             by_kind.setdefault(candidate.kind, []).append(candidate)
         accepted: list[NearMiss] = []
+        n_without_candidate = n_missing - len(self.near_misses)
         for kind, near_misses in by_kind.items():
             n_distinct = self.n_distinct.get(kind, 0)
             if kind not in UNAMBIGUOUS_KINDS and n_distinct > MAX_DISTINCT_SHARE * len(near_misses):
                 continue
-            if len(near_misses) < MIN_SHARE_BY_KIND.get(kind, 0) * n_missing:
+            # What another kind explains is no sign that this one is chance.
+            if len(near_misses) < MIN_SHARE_BY_KIND.get(kind, 0) * (n_without_candidate + len(near_misses)):
                 continue
-            is_ambiguous = kind in {"numbered_part", "prefix"} and not _is_first_part(near_misses[0])
+            is_ambiguous = kind in AMBIGUOUS_KINDS and not _is_first_part(near_misses[0])
             if is_ambiguous and len(near_misses) < MIN_NUMBERED_PARTS:
                 continue
             accepted += near_misses
@@ -378,10 +388,18 @@ class _Search:
         judged_id: Any = self._qrels.documents[position]
         place = self._qrels.place[query]
         rows = slice(self._qrels.bounds[place], self._qrels.bounds[place + 1])
-        for retrieved_id in index.find(judged_id):
-            if retrieved_id in self._qrels.documents[rows]:
+        candidates = index.find(judged_id)
+        id_within_query = judged_id.removeprefix(str(query))[1:]
+        if id_within_query and judged_id.startswith(str(query)):
+            candidates = chain(candidates, index.find(id_within_query))
+        for retrieved_id in candidates:
+            if retrieved_id in self._qrels.documents[rows] or retrieved_id == judged_id:
                 continue
             kind = find_near_kind(judged_id, retrieved_id)
+            if find_query_prefix(judged_id, retrieved_id, query):
+                kind = "query_prefix"
+            if kind == "joined" and len(retrieved_id) > len(judged_id):
+                continue  # only the cells of judgments hold several ids
             if kind is not None:
                 return NearMiss(position, query, judged_id, retrieved_id, kind)
         return None
@@ -481,7 +499,7 @@ def _count_distinct_pairs(ids: Iterable[str]) -> Counter[NearIdKind]:
             n_pairs["prefix"] += 1
     stems: set[str] = set()
     for spelling in first_by_spelling:
-        wholes = list_wholes(spelling)
+        wholes = [*list_wholes(spelling), *list_short_forms(spelling)]
         stem = remove_extension(spelling)
         if stem:
             extension = spelling[len(stem) :]
