@@ -180,7 +180,7 @@ def test_cells_that_can_be_read_in_two_ways_are_refused_and_the_advice_works(
 @pytest.mark.parametrize("cell", ["['d1' 'd2']", "[d1, d2]", "[1.5]", "[true]"])
 def test_a_list_that_cannot_be_read_is_refused(tmp_path: Path, cell: str) -> None:
     WRITERS["plain.csv"](tmp_path / "questions.csv", one_row_per_question([cell, "", ""]))
-    with pytest.raises(ValueError, match="row 1, 'relevant'"):
+    with pytest.raises(ValueError, match="row 2, 'relevant'"):
         rm.read_questions(tmp_path / "questions.csv")
 
 
@@ -207,11 +207,11 @@ def test_rows_by_id(tmp_path: Path) -> None:
     ("name", "text", "message"),
     [
         ("q.csv", "id;query;relevant\nq1;why?;d1\n", "only the column .*separated by ';'"),
-        ("q.csv", "id,query\nq1,why?\n", "row 1 has no 'relevant'"),
-        ("q.csv", "id,query,relevant\n1,a?,d1\n1,b?,d2\n", "query '1' appears in rows 1 and 2"),
-        ("q.csv", "id,query,document,grade\n1,a?,d1,x\n", "row 1: the grade must be a number, got 'x'"),
-        ("q.csv", "id,query,document\n1,a?,d1\n1,a?,d1\n", "row 2: document 'd1' is judged twice for query '1'"),
-        ("q.csv", "id,query,document\n1,a?,d1\n1,b?,d2\n", "row 2: 'query' of query '1' is 'b"),
+        ("q.csv", "id,query\nq1,why?\n", "row 2 has no 'relevant'"),
+        ("q.csv", "id,query,relevant\n1,a?,d1\n1,b?,d2\n", "query '1' appears in rows 2 and 3"),
+        ("q.csv", "id,query,document,grade\n1,a?,d1,x\n", "row 2: the grade must be a number, got 'x'"),
+        ("q.csv", "id,query,document\n1,a?,d1\n1,a?,d1\n", "row 3: document 'd1' is judged twice for query '1'"),
+        ("q.csv", "id,query,document\n1,a?,d1\n1,b?,d2\n", "row 3: 'query' of query '1' is 'b"),
         ("q.trec", "q1 0 d1 1\n", "is read as trec, which holds no texts of questions"),
         ("q.json", "[1]", "must hold one object"),
     ],
@@ -503,7 +503,7 @@ def test_files_of_public_repositories_are_read_as_they_are(
         (
             "answers.csv",
             "question,expected_answer,\nWhy?,So.,\n",
-            "row 1 has no 'relevant' .*'question', 'expected_answer'",
+            "row 2 has no 'relevant' .*'question', 'expected_answer'",
         ),
         (
             "mteb.jsonl",
@@ -516,3 +516,58 @@ def test_files_without_judgments_or_texts_are_named(tmp_path: Path, name: str, t
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=message):
         rm.read_questions(tmp_path / name)
+
+
+# Rows of a spreadsheet with the header in its second row; the row after the next question is blank.
+BLANK_ROWS: list[list[str | None]] = [
+    [None, None, None, None],
+    ["id", "query", "document", "grade"],
+    ["q1", "Why?\nAnd how?", "d1", "1"],
+    [None, None, None, None],
+    [None, None, None, None],
+    ["q2", "Who?", "d2", "1"],
+]
+FAULTY_ROWS = [
+    (["q2", "Who?", "d3", "much"], "row 7: the grade must be a number"),
+    (["q1", "Why?\nAnd how?", "d1", "1"], "row 7: document 'd1' is judged twice"),
+    (["q3", None, "d3", "1"], "row 7 has no 'query'"),
+    (["q3", "Where?", "[1.5]", "1"], "row 7, 'document': 1.5 is no id"),
+]
+
+
+def write_spreadsheet(path: Path, rows: list[list[str | None]], *, separators: bool) -> None:
+    """Write rows as a workbook, or as CSV in which blank rows are empty lines or separators."""
+    if path.suffix == ".xlsx":
+        openpyxl = pytest.importorskip("openpyxl")
+        workbook = openpyxl.Workbook()
+        for row in rows:
+            workbook.active.append(row)
+        workbook.save(path)
+        return
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        for row in rows:
+            writer.writerow(row if any(row) or separators else [])
+
+
+@pytest.mark.parametrize(("name", "separators"), [("q.xlsx", False), ("q.csv", False), ("q.csv", True)])
+def test_messages_count_rows_as_a_spreadsheet_does(tmp_path: Path, name: str, separators: bool) -> None:
+    path = tmp_path / name
+    write_spreadsheet(path, BLANK_ROWS, separators=separators)
+    assert rm.read_questions(path).qrels == {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}
+    for faulty_row, message in FAULTY_ROWS:
+        write_spreadsheet(path, [*BLANK_ROWS, faulty_row], separators=separators)
+        with pytest.raises(ValueError, match=message):
+            rm.read_questions(path)
+
+
+def test_messages_about_a_frame_count_its_empty_rows() -> None:
+    frame = pd.DataFrame({"query": ["Why?", None, "Who?"], "document": ["d1", None, "d2"], "grade": ["1", None, "x"]})
+    with pytest.raises(ValueError, match="row 3: the grade must be a number"):
+        rm.read_questions(frame)
+
+
+def test_a_separator_alone_in_a_line_of_judgments_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "qrels.csv").write_text("query,document,grade\nq1,d1,1\n,,\n")
+    with pytest.raises(ValueError, match="line 3: ,,: the line has only separators"):
+        rm.read_qrels(tmp_path / "qrels.csv")

@@ -17,7 +17,7 @@ def test_judgments_are_gathered_in_order() -> None:
         {"id": "q2", "query": "b?", "docid": "d1", "rel": 0},
         {"id": "q1", "query": "a?", "docid": "d2", "rel": 1},
     ]
-    assert gather_judgment_rows(rows, find_id) == [
+    assert gather_judgment_rows(rows, find_id).rows == [
         {"id": "q1", "query": "a?", "source": "a.md", "relevant": {"d1": 2.0, "d2": 1.0}},
         {"id": "q2", "query": "b?", "relevant": {"d1": 0.0}},
     ]
@@ -27,7 +27,7 @@ def test_judgments_are_gathered_in_order() -> None:
     "rows", [[], [("a?", ["d1"])], [{"id": "q1", "doc": "d1", "relevant": ["d2"]}], [{"id": "q1"}]]
 )
 def test_other_rows_are_left_alone(rows: list[Any]) -> None:
-    assert gather_judgment_rows(rows, find_id) == rows
+    assert gather_judgment_rows(rows, find_id).rows == rows
 
 
 @pytest.mark.parametrize("grade", ["", "high", [1]])

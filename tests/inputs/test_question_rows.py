@@ -97,7 +97,7 @@ def test_each_row_of_a_table_has_the_judgments_of_the_column_that_it_fills(tmp_p
 def test_two_columns_of_a_row_with_different_judgments_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "questions.csv"
     table = "query,relevant_ids,gold_ids\na,d1,\nc,d3,d4\n"
-    with pytest.raises(ValueError, match=r"row 2 .* 'relevant_ids' and 'gold_ids': 'd3' and 'd4'.*columns="):
+    with pytest.raises(ValueError, match=r"row 3 .* 'relevant_ids' and 'gold_ids': 'd3' and 'd4'.*columns="):
         read_csv(path, table)
     assert read_csv(path, table, columns={"relevant": "gold_ids"}).qrels == {"a": [], "c": ["d4"]}
     row = {"query": "c", "relevant_ids": np.array(["d3"]), "gold_ids": ["d4"]}
@@ -109,5 +109,5 @@ def test_two_columns_of_a_row_with_different_judgments_are_refused(tmp_path: Pat
 
 
 def test_judgments_without_a_question_are_not_lost(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="row 2 has no 'query'"):
+    with pytest.raises(ValueError, match="row 3 has no 'query'"):
         read_csv(tmp_path / "questions.csv", "query,relevant_ids\na,d1\n,d2\n")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.files.encodings import name_file_in_errors
@@ -34,6 +34,7 @@ from retrieval_metrics.inputs.question_rows import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
     from retrieval_metrics.files.opening import Limits, Reader
@@ -84,7 +85,8 @@ def read_question_source(
     layout = _Layout(separator, columns, has_header=header)
     with name_file_in_errors(str(path)):
         if format is None and path.suffix.lower() in EXCEL_EXTENSIONS:
-            return _read_rows_of_table(questions_class, _read_workbook(path, header=header), layout, str(path))
+            rows, row_numbers = _read_workbook(path, header=header)
+            return _read_rows_of_table(questions_class, rows, row_numbers, layout, str(path))
         with open_source(source, limits) as reader:
             return _read_file(questions_class, reader, format, layout)
 
@@ -181,10 +183,18 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
             f"{reader.name} is read as {detected}, which holds no texts of questions; read its judgments with "
             "read_qrels and the texts with read_queries: EvaluationSet(queries, qrels.as_dict())"
         )
-    table = read_table(reader, detected, layout.columns, header=layout.has_header, example=POSITIONS_OF_QUESTIONS)
+    table = read_table(
+        reader,
+        detected,
+        layout.columns,
+        header=layout.has_header,
+        example=POSITIONS_OF_QUESTIONS,
+        blank_rows=True,  # people leave them between groups of questions, and spreadsheets at the end
+    )
     if len(table.names) == 1:
         raise ValueError(f"{reader.name} has only the column {table.names[0]!r}{separator_note(table.names)}")
-    return _read_rows_of_table(questions_class, table.frame.collect().to_dicts(), layout, reader.name)
+    rows = table.frame.collect().to_dicts()
+    return _read_rows_of_table(questions_class, rows, table.row_numbers, layout, reader.name)
 
 
 def _holds_trec_judgments(reader: Reader) -> bool:
@@ -194,21 +204,35 @@ def _holds_trec_judgments(reader: Reader) -> bool:
 
 
 def _read_rows_of_table(
-    questions_class: type[QuestionsT], rows: list[dict[str, Any]], layout: _Layout, name: str
+    questions_class: type[QuestionsT],
+    rows: list[dict[str, Any]],
+    row_numbers: Sequence[int] | None,
+    layout: _Layout,
+    name: str,
 ) -> QuestionsT:
     if layout.columns:
         rows = rename_columns(rows, layout.columns, name)
-    return read_question_table(questions_class, rows, separator=layout.separator)
+    return read_question_table(questions_class, rows, separator=layout.separator, row_numbers=row_numbers)
 
 
-def _read_workbook(path: Path, *, header: bool) -> list[dict[str, Any]]:
-    """Return the rows of the only sheet of an Excel workbook that is not empty."""
+class _SheetRow(NamedTuple):
+    """The cells of a row of a sheet, and its number there."""
+
+    number: int
+    cells: tuple[Any, ...]
+
+
+def _read_workbook(path: Path, *, header: bool) -> tuple[list[dict[str, Any]], list[int]]:
+    """Return the rows of the only sheet of an Excel workbook that is not empty, and their numbers in the sheet."""
     openpyxl = import_optional("openpyxl", "reading an Excel workbook (or save it as CSV UTF-8, which needs nothing)")
     workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
-        rows_by_sheet: dict[str, list[tuple[Any, ...]]] = {}
+        rows_by_sheet: dict[str, list[_SheetRow]] = {}
         for sheet in workbook.worksheets:
-            rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
+            rows = []
+            for number, cells in enumerate(sheet.iter_rows(min_row=1, values_only=True), start=1):
+                if any(cell is not None for cell in cells):
+                    rows.append(_SheetRow(number, cells))
             if rows:
                 rows_by_sheet[sheet.title] = rows
     finally:
@@ -218,14 +242,14 @@ def _read_workbook(path: Path, *, header: bool) -> list[dict[str, Any]]:
     (rows,) = rows_by_sheet.values()
     if header:
         names, *rows = rows
-        columns = [None if name is None else str(name).strip() for name in names]
+        columns = [None if name is None else str(name).strip() for name in names.cells]
     else:
-        columns = [str(position) for position in range(1, len(rows[0]) + 1)]
+        columns = [str(position) for position in range(1, len(rows[0].cells) + 1)]
     table = []
     for row in rows:
-        values = {name: value for name, value in zip(columns, row, strict=False) if name is not None}
+        values = {name: value for name, value in zip(columns, row.cells, strict=False) if name is not None}
         table.append(values)
-    return table
+    return table, [row.number for row in rows]
 
 
 def _refuse_sheets(sheets: list[str]) -> NoReturn:

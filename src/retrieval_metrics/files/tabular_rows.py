@@ -19,7 +19,7 @@ from retrieval_metrics.inputs.column_detection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
@@ -40,11 +40,14 @@ class FileTable(NamedTuple):
         names: The names of its columns as in the file; polars would number repeated ones.
         locate_row: Takes the index of a row, from 0 without the header, and returns the location of its line for
             messages; None if the file has no lines.
+        row_numbers: The number of each row in a spreadsheet, which counts the header and empty rows; None if the file
+            is no text, whose rows count from 1 without the header.
     """
 
     frame: Any
     names: list[str]
     locate_row: Callable[[int], str] | None
+    row_numbers: Sequence[int] | None = None
 
 
 def read_table(
@@ -54,6 +57,7 @@ def read_table(
     *,
     header: bool = True,
     example: str = POSITIONS_OF_RANKINGS,
+    blank_rows: bool = False,
 ) -> FileTable:
     """Read a file with named columns, or with `header=False` one whose columns are named by their positions from 1.
 
@@ -63,6 +67,7 @@ def read_table(
         columns: The columns that the user named, by role; a text file is refused if they are values.
         header: Whether the first line of a text file holds the names of its columns.
         example: How columns can be given by position, for the message about a file without a header.
+        blank_rows: Whether lines of separators alone are left out, as empty lines are; otherwise they are refused.
     """
     import_optional("polars", "reading a table")
     import polars as pl
@@ -80,16 +85,34 @@ def read_table(
         read = pl.read_ipc_stream if is_stream else pl.read_ipc
         frame = read(BytesIO(source.content()))
         return FileTable(frame.lazy(), frame.columns, None)
-    table = TextTable(b"".join(source.pieces()), source, FORMATS[format], has_header=header)
+    text = b"".join(source.pieces())
+    if blank_rows:
+        text = _empty_first_lines(text, FORMATS[format].separator)
+    table = TextTable(text, source, FORMATS[format], has_header=header)
     if header:
         require_names(table.header, table.first_row, columns, source.name, example)
-    return FileTable(table.frame().lazy(), table.header, table.locate_row)
+    frame = table.frame(blank_rows=blank_rows)
+    return FileTable(frame.lazy(), table.header, table.locate_row, table.row_numbers(frame.height))
+
+
+def _empty_first_lines(text: bytes, separator: str) -> bytes:
+    """Return text whose lines before the first value are empty rather than separators.
+
+    The lines stay, because messages count them.
+    """
+    n_blank = len(text) - len(text.lstrip(f"{separator}\r\n".encode()))
+    end_of_lines = text.rfind(b"\n", 0, n_blank) + 1
+    return text[:end_of_lines].replace(separator.encode(), b"") + text[end_of_lines:]
 
 
 class _NumberedLine(NamedTuple):
-    """The values of a row, and the number of its first line of text; a quoted value may span several lines."""
+    """The values of a row, and the number of its first line of text; a quoted value may span several lines.
+
+    The number of the row counts the header and empty rows, as a spreadsheet does.
+    """
 
     number: int
+    row_number: int
     values: list[str]
 
 
@@ -113,13 +136,18 @@ class TextTable:
         self._source = source
         self._layout = layout
         self._has_header = has_header
+        self._has_blank_rows = False  # known once the frame is read
         # Both lines are read at once, because each reading decodes the whole text.
         first_line, *next_lines = (line.values for line in islice(self._read_lines(), 2))
         self.first_row = next_lines[0] if next_lines else []
         self.header = first_line if has_header else [str(number) for number in range(1, len(first_line) + 1)]
 
-    def frame(self) -> pl.DataFrame:
-        """Return the rows."""
+    def frame(self, *, blank_rows: bool = False) -> pl.DataFrame:
+        """Return the rows, without empty lines.
+
+        Args:
+            blank_rows: Whether lines of separators alone are left out too, rather than refused.
+        """
         import polars as pl
 
         try:
@@ -143,10 +171,22 @@ class TextTable:
         is_empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
         if not is_empty.any():
             return frame
+        self._has_blank_rows = True
         for line in self._read_lines():
-            if not any(line.values):
+            if not blank_rows and not any(line.values):
                 raise ValueError(f"{self._locate(line)}: the line has only separators")
         return frame.filter(~is_empty)  # an empty line is not a row
+
+    def row_numbers(self, n_rows: int) -> Sequence[int]:
+        """Return the numbers that a spreadsheet gives the rows of the frame, of which there are `n_rows`."""
+        first_number = 2 if self._has_header else 1
+        if not self._has_blank_rows:
+            return range(first_number, first_number + n_rows)
+        numbers = []
+        for line in self._read_lines():
+            if any(line.values):
+                numbers.append(line.row_number)
+        return numbers[first_number - 1 :]
 
     def locate_row(self, row: int) -> str:
         """Return the location of the line of a row, for messages."""
@@ -169,9 +209,9 @@ class TextTable:
         usual_limit = csv.field_size_limit(max(csv.field_size_limit(), len(self._text)))
         number = 1
         try:
-            for values in reader:
+            for row_number, values in enumerate(reader, start=1):
                 if values:
-                    yield _NumberedLine(number, values)
+                    yield _NumberedLine(number, row_number, values)
                 number = reader.line_num + 1
         except csv.Error as error:
             raise ValueError(f"{self._source.name}, line {reader.line_num}: {error}") from error

@@ -9,6 +9,7 @@ from retrieval_metrics.files.formats import find_format_by_name
 from retrieval_metrics.files.json_parsing import iterate_numbered_lines, read_json_file, read_jsonl_objects
 from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.tabular_rows import read_table
+from retrieval_metrics.inputs.judgment_rows import number_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -115,8 +116,8 @@ def _read_rows(source: Reader) -> Iterator[_Row]:
     elif format_name == "tsv":
         yield from _read_tab_separated(source)
     else:
-        rows = read_table(source, format_name).frame.collect().iter_rows(named=True)
-        for number, values in enumerate(rows, start=1):
+        table = read_table(source, format_name)
+        for number, values in number_rows(table.frame.collect().iter_rows(named=True), table.row_numbers):
             yield _Row(f"{source.name}, row {number}: {values}", values)
 
 

@@ -12,7 +12,7 @@ from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.inputs.bare_values import list_advice, show_text
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS
 from retrieval_metrics.inputs.id_checks import describe_invalid_id, is_in_brackets
-from retrieval_metrics.inputs.judgment_rows import find_document_column, holds_judgment_rows
+from retrieval_metrics.inputs.judgment_rows import find_document_column, holds_judgment_rows, number_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,9 @@ ONE_ID = ""
 _PRINTED_ARRAY = lazy_pattern(r"""['"]\s+['"]""")
 
 
-def read_cells(rows: Sequence[Any], separator: str | None, *, is_table: bool) -> list[Any]:
+def read_cells(
+    rows: Sequence[Any], separator: str | None, *, is_table: bool, row_numbers: Sequence[int] | None = None
+) -> list[Any]:
     """Return rows with the judgments that are text read as lists or grades.
 
     A column of documents, with one judgment in a row, is read like one that holds all judgments of a question.
@@ -38,6 +40,7 @@ def read_cells(rows: Sequence[Any], separator: str | None, *, is_table: bool) ->
         separator: What stands between the ids of a cell; `""` if each cell holds one id; None if the cells show it.
         is_table: Whether the rows are those of a file or a DataFrame, whose cells are often text. In Python, where a
             list is a list, text is refused unless there is a separator; the text of a document is its id.
+        row_numbers: The number of each row, for messages; None to count from 1.
 
     Raises:
         TypeError: If judgments in Python are text.
@@ -49,7 +52,7 @@ def read_cells(rows: Sequence[Any], separator: str | None, *, is_table: bool) ->
     """
     has_documents = holds_judgment_rows(rows)
     texts: list[str] = []
-    for number, row in enumerate(rows, start=1):
+    for number, row in number_rows(rows, row_numbers):
         for column in _find_cell_columns(row, has_documents=has_documents):
             cell = row[column]
             if not isinstance(cell, str):
@@ -70,7 +73,7 @@ def read_cells(rows: Sequence[Any], separator: str | None, *, is_table: bool) ->
     if separator is None:
         separator = _find_separator(plain_texts)
     read_rows: list[Any] = []
-    for number, row in enumerate(rows, start=1):
+    for number, row in number_rows(rows, row_numbers):
         columns = _find_cell_columns(row, has_documents=has_documents)
         if not columns:
             read_rows.append(row)
@@ -97,17 +100,18 @@ def _find_cell_columns(row: Any, *, has_documents: bool) -> list[str]:
     return columns
 
 
-def require_valid_ids_in_rows(rows: Sequence[Any]) -> None:
+def require_valid_ids_in_rows(rows: Sequence[Any], row_numbers: Sequence[int] | None = None) -> None:
     """Raise if an id in the judgments of a file is not valid, with its row and column.
 
     Args:
         rows: The rows as `read_cells` returns them.
+        row_numbers: The number of each row, for messages; None to count from 1.
 
     Raises:
         ValueError: If an id is empty, begins or ends with a blank, or holds a control character.
     """
     has_documents = holds_judgment_rows(rows)
-    for number, row in enumerate(rows, start=1):
+    for number, row in number_rows(rows, row_numbers):
         for column in _find_cell_columns(row, has_documents=has_documents):
             judgments = row[column]
             ids = [judgments] if isinstance(judgments, str) else judgments

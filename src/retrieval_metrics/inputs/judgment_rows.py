@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, GRADE_COLUMNS, RELEVANT_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class GatheredJudgments:
+    """Rows that each hold a question with all its judgments.
+
+    Attributes:
+        rows: The rows.
+        row_numbers: The number of each row, for messages, the first one of a question; None if they count from 1.
+    """
+
+    rows: list[Any]
+    row_numbers: Sequence[int] | None
+
+
+def number_rows(rows: Iterable[Any], row_numbers: Sequence[int] | None) -> Iterable[tuple[int, Any]]:
+    """Return each row with its number, which is that of a spreadsheet if it is known; else they count from 1."""
+    if row_numbers is None:
+        return enumerate(rows, start=1)
+    return zip(row_numbers, rows, strict=True)
 
 
 def gather_judgment_rows(
-    rows: Sequence[Any], find_id: Callable[[Mapping[str, Any], int], Any], text_keys: Sequence[str] = ("query",)
-) -> list[Any]:
+    rows: Sequence[Any],
+    find_id: Callable[[Mapping[str, Any], int], Any],
+    text_keys: Sequence[str] = ("query",),
+    row_numbers: Sequence[int] | None = None,
+) -> GatheredJudgments:
     """Return a row for each question if the rows hold one judgment each; else the rows as they are.
 
     Args:
@@ -22,22 +46,25 @@ def gather_judgment_rows(
         find_id: Returns the id of the question of a row, given the row and its number.
         text_keys: The keys of the text of a question, of which the first in a row counts. What differs between the rows
             of a question in another column is about the document, and left out.
+        row_numbers: The number of each row, for messages; None to count from 1.
 
     Raises:
         ValueError: If a document is judged twice for a question, a grade is no number, a question has two texts, or
             only some rows have a document.
     """
     if not holds_judgment_rows(rows):
-        return list(rows)
-    _require_documents(rows)
+        return GatheredJudgments(list(rows), row_numbers)
+    _require_documents(rows, row_numbers)
     row_by_query: dict[Any, dict[str, Any]] = {}
+    number_by_query: dict[Any, int] = {}
     differing_keys: set[tuple[Any, str]] = set()
-    for number, row in enumerate(rows, start=1):
+    for number, row in number_rows(rows, row_numbers):
         query = find_id(row, number)
         document_key = _find_key(row, DOCUMENT_COLUMNS)
         grade_key = _find_key(row, GRADE_COLUMNS)
         own = {key: value for key, value in row.items() if key not in {document_key, grade_key}}
         question = row_by_query.setdefault(query, {**own, "relevant": {}})
+        number_by_query.setdefault(query, number)
         text_key = _find_first_key(own, text_keys)
         for key, value in own.items():
             if question.setdefault(key, value) == value:
@@ -53,7 +80,7 @@ def gather_judgment_rows(
             question["relevant"][document] = grade
     for query, key in differing_keys:
         del row_by_query[query][key]
-    return list(row_by_query.values())
+    return GatheredJudgments(list(row_by_query.values()), list(number_by_query.values()))
 
 
 def holds_judgment_rows(rows: Sequence[Any]) -> bool:
@@ -70,10 +97,10 @@ def find_document_column(row: Mapping[str, Any]) -> str | None:
     return _find_key(row, DOCUMENT_COLUMNS)
 
 
-def _require_documents(rows: Sequence[Mapping[str, Any]]) -> None:
+def _require_documents(rows: Sequence[Mapping[str, Any]], row_numbers: Sequence[int] | None) -> None:
     """Raise if a row has no column for its document, though others have one."""
     column = next(filter(None, map(find_document_column, rows)))
-    for number, row in enumerate(rows, start=1):
+    for number, row in number_rows(rows, row_numbers):
         if find_document_column(row) is None:
             raise ValueError(
                 f"row {number} has no {column!r}, as other rows have; it has {', '.join(map(repr, row)) or 'nothing'}; "

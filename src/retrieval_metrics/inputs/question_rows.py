@@ -27,7 +27,12 @@ from retrieval_metrics.inputs.judgment_cells import (
     refuse_separator,
     require_valid_ids_in_rows,
 )
-from retrieval_metrics.inputs.judgment_rows import find_document_column, gather_judgment_rows, holds_judgment_rows
+from retrieval_metrics.inputs.judgment_rows import (
+    find_document_column,
+    gather_judgment_rows,
+    holds_judgment_rows,
+    number_rows,
+)
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
 from retrieval_metrics.inputs.question_columns import ANSWER_KEYS, ID_KEYS, QUERY_KEYS, rename_columns, use_usual_names
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
@@ -157,17 +162,30 @@ def _read_named_columns(
 
 
 def read_question_table(
-    questions_class: type[QuestionsT], rows: Iterable[Mapping[str, Any]], *, separator: str | None = None
+    questions_class: type[QuestionsT],
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    separator: str | None = None,
+    row_numbers: Sequence[int] | None = None,
 ) -> QuestionsT:
-    """Read the rows of a table, in which an empty cell of judgments says that nothing is relevant."""
+    """Read the rows of a table, in which an empty cell of judgments says that nothing is relevant.
+
+    Args:
+        questions_class: The class of the questions to return.
+        rows: The rows; those without a value are left out.
+        separator: What separates the ids in a cell; see `read_cells`.
+        row_numbers: The number of each row, for messages; None to count from 1.
+    """
     present_rows: list[dict[str, Any]] = []
+    present_numbers: list[int] = []
     columns: dict[str, None] = {}
-    for row in use_usual_names(rows):
+    for number, row in number_rows(use_usual_names(rows), row_numbers):
         present = {name: value for name, value in drop_missing(row).items() if not _is_empty_cell(value)}
         if not present:
             continue
         columns.update(dict.fromkeys(present))
         present_rows.append(present)
+        present_numbers.append(number)
     judgment_columns = [column for column in columns if column in RELEVANT_COLUMNS]
     if judgment_columns:
         for present in present_rows:
@@ -178,7 +196,9 @@ def read_question_table(
         for row in present_rows:
             if find_document_column(row) is None:
                 row[document_column] = None
-    return _read_rows(questions_class, present_rows, separator, is_table=True, with_labels=True)
+    return _read_rows(
+        questions_class, present_rows, separator, is_table=True, with_labels=True, row_numbers=present_numbers
+    )
 
 
 def _with_labels(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -259,22 +279,25 @@ def _read_rows(
     *,
     is_table: bool,
     with_labels: bool = False,
+    row_numbers: Sequence[int] | None = None,
 ) -> QuestionsT:
     raw_rows = use_usual_names(rows)
-    translated_rows = read_cells(list(map(translate_row, raw_rows)), separator, is_table=is_table)
-    for number, row in enumerate(raw_rows, start=1):
+    translated_rows = read_cells(
+        list(map(translate_row, raw_rows)), separator, is_table=is_table, row_numbers=row_numbers
+    )
+    for number, row in number_rows(raw_rows, row_numbers):
         if isinstance(row, Mapping):
             _require_agreeing_judgments(row, number)
     if is_table:
-        require_valid_ids_in_rows(translated_rows)
-    gathered_rows = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS)
+        require_valid_ids_in_rows(translated_rows, row_numbers)
+    gathered = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS, row_numbers)
     queries: dict[QueryId, str] = {}
     qrels: dict[QueryId, Judgments] = {}
     provenance_by_query: dict[QueryId, Provenance] = {}
     answers: dict[QueryId, str] = {}
     conversation: dict[QueryId, Any] = {}
     row_by_query: dict[QueryId, int] = {}
-    for number, row in enumerate(gathered_rows, start=1):
+    for number, row in number_rows(gathered.rows, gathered.row_numbers):
         question = _read_row(row, number)
         query = question.query
         if query in row_by_query:
