@@ -360,16 +360,24 @@ def test_what_is_computed_and_printed_needs_numpy_alone(call: str) -> None:
 
 # What only some data or options need.
 RARELY_NEEDED = {
-    *("evaluation.budget_coverage", "evaluation.id_mismatch", "evaluation.near_miss_effect"),
-    *("evaluation.near_miss_remedy", "inputs.dataframes", "inputs.hosts", "matching.item_rankings"),
-    *("matching.matching_options", "matching.vectorised_ids", "metrics.base.given_metrics"),
+    *("evaluation.id_mismatch", "evaluation.near_miss_remedy"),
+    *("inputs.dataframes", "inputs.hosts", "matching.item_rankings", "matching.vectorised_ids"),
+    *("comparison.common_ground", "comparison.difference_bounds", "comparison.documents_to_judge"),
+    *("comparison.grade_allocations", "comparison.system_ranking", "comparison.unjudged_bounds"),
+}
+# Comparisons, which look at budgets and near misses and describe how they were made, load these.
+RARELY_NEEDED_BY_EVALUATIONS = {
+    *("evaluation.budget_coverage", "evaluation.near_miss_effect"),
+    *("matching.matching_options", "metrics.base.given_metrics"),
 }
 
 
-def test_evaluating_ids_and_printing_loads_nothing_that_few_evaluations_need() -> None:
-    new_modules = loaded_modules(f"{EVALUATION}str(rm.evaluate(qrels, run))")
-    assert "retrieval_metrics.evaluation.summary" in new_modules
-    assert not {f"retrieval_metrics.{name}" for name in RARELY_NEEDED} & new_modules
+def test_evaluating_or_comparing_ids_and_printing_loads_nothing_that_few_need() -> None:
+    evaluation = loaded_modules(f"{EVALUATION}str(rm.evaluate(qrels, run))")
+    comparison = loaded_modules(f"{EVALUATION}str(rm.compare(qrels, {{'a': run, 'b': other}}))")
+    assert "retrieval_metrics.evaluation.summary" in evaluation & comparison
+    assert not {f"retrieval_metrics.{name}" for name in RARELY_NEEDED} & (evaluation | comparison)
+    assert not {f"retrieval_metrics.{name}" for name in RARELY_NEEDED_BY_EVALUATIONS} & evaluation
 
 
 def test_formatting_numbers_and_tables_loads_no_reader_of_saved_files() -> None:

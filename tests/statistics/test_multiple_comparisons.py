@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from retrieval_metrics.statistics import Contrasts, critical_value_to_p, joint_sign_flips, sign_flip_test
+from retrieval_metrics.statistics import (
+    Contrasts,
+    critical_value_to_p,
+    joint_sign_flips,
+    multiple_comparisons,
+    sign_flip_test,
+)
 
 ROWS = st.integers(1, 3).flatmap(
     lambda m: st.lists(st.lists(st.integers(-3, 3), min_size=m, max_size=m), min_size=1, max_size=7)
@@ -73,6 +79,23 @@ def test_a_hypothesis_is_rejected_exactly_where_its_sum_exceeds_the_critical_val
         later += bool(rejected.any() and len(set(joint.critical.round(6).tolist())) > 1)
 
     assert later > 0
+
+
+@pytest.mark.parametrize("alpha", [0.001, 0.05, 0.2, 0.3, 0.9])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_critical_value_among_the_furthest_choices_is_that_among_all(
+    seed: int, alpha: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(seed)
+    distances = np.abs(random.normal(size=1_000))
+    if seed % 2:
+        distances = distances.round(1) + random.integers(0, 3, 1_000) * 1e-12  # many ties, some but for rounding
+    weights = random.dirichlet(np.full(1_000, 0.1 + seed))
+    if seed % 4 > 1:
+        weights = np.sort(weights)[np.argsort(np.argsort(-distances))]  # the furthest choices have the least weight
+    value = multiple_comparisons._find_critical_value(distances, weights, alpha, 1e-9)
+    monkeypatch.setattr(multiple_comparisons, "SORTED_SHARE", 0.0)
+    assert multiple_comparisons._find_critical_value(distances, weights, alpha, 1e-9) == value
 
 
 def test_a_second_metric_that_says_the_same_costs_nothing_and_an_independent_one_what_holm_asks() -> None:

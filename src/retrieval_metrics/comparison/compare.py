@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, cast, get_ar
 
 from retrieval_metrics._internal.validation import integer, positive_integer, positive_number, proportion
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.comparison.common_ground import find_common_ground
 from retrieval_metrics.comparison.common_ground_wording import common_ground_notes
 from retrieval_metrics.comparison.comparison import Comparison
 from retrieval_metrics.comparison.comparison_wording import judged_coverage_note
@@ -26,7 +25,6 @@ from retrieval_metrics.comparison.tests_of_pairs import (
     merge_clusters,
     select_ranking_metrics,
 )
-from retrieval_metrics.comparison.unjudged_bounds import bound_unjudged
 from retrieval_metrics.evaluation.budget_coverage import measure_budget_use
 from retrieval_metrics.evaluation.data_warning_wording import format_rebuilt_index
 from retrieval_metrics.evaluation.data_warnings import require_judged_documents
@@ -104,6 +102,9 @@ def compare_evaluations(
         looks: As in `compare_scores`.
         options: As in `compare`.
     """
+    # Imported here because comparing runs never needs it.
+    from retrieval_metrics.comparison.common_ground import find_common_ground
+
     require_comparable(list(evaluations), options)
     if options.get("unjudged") not in {None, "bounds"}:
         refuse_fixed(["unjudged"])
@@ -172,6 +173,9 @@ def compare_scores(
     differences = mark_id_obstacles(differences, scores, ranking_metrics)
     bounds = None
     if unjudged == "bounds":
+        # Imported here because only bounds need it.
+        from retrieval_metrics.comparison.unjudged_bounds import bound_unjudged
+
         bounds = bound_unjudged(
             scores,
             paired_values,

@@ -9,7 +9,6 @@ from retrieval_metrics._internal.optional_packages import import_optional, to_da
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.comparison.comparison_record import ComparisonRecord
 from retrieval_metrics.comparison.comparison_tables import ComparisonDetails, comparison_tables
-from retrieval_metrics.comparison.documents_to_judge import rank_documents_to_judge
 from retrieval_metrics.comparison.tests_of_pairs import select_ranking_metrics
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.reports.tables import Printed
@@ -121,6 +120,9 @@ class Comparison(ComparisonRecord, Printed):
         Raises:
             ValueError: If n is not positive, the judgments are groups or pieces, or an evaluation came without its run.
         """
+        # Imported here because few comparisons are asked for it.
+        from retrieval_metrics.comparison.documents_to_judge import rank_documents_to_judge
+
         computed = [metric for metric in self.metrics if not metric.definition.is_given]
         metrics = select_ranking_metrics(computed or self.metrics)
         return rank_documents_to_judge(self.scores, metrics, self.differences, positive_integer(n, "n"))

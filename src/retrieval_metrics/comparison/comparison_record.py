@@ -10,7 +10,6 @@ from retrieval_metrics.comparison.comparison_wording import judged_coverage_note
 from retrieval_metrics.comparison.conclusions import conclude
 from retrieval_metrics.comparison.pair_selection import require_one_pair
 from retrieval_metrics.comparison.selection_bias import MetricOfSystems, estimate_selection_bias
-from retrieval_metrics.comparison.system_ranking import rank_systems
 from retrieval_metrics.evaluation.by_metric import ByMetric, ReadOnly
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.summary import mean_interval_of_sums, sum_clustered_values
@@ -146,6 +145,9 @@ class ComparisonRecord:
     @cached_property
     def ranking(self) -> SystemRanking:
         """The systems by metric, best first, and which are better or worse than the baseline or the best."""
+        # Imported here because comparing and printing two systems ranks none.
+        from retrieval_metrics.comparison.system_ranking import rank_systems
+
         return rank_systems(self)
 
     def difference(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Difference:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.comparison import conclusion_wording, rare_effect_wording
 from retrieval_metrics.comparison.comparison_wording import selection_bias_notes
-from retrieval_metrics.comparison.difference_bounds import bound_difference
 from retrieval_metrics.comparison.pair_selection import require_one_pair
 from retrieval_metrics.reports.tables import Printed, Table
 
@@ -330,6 +329,9 @@ def _conclude(
 ) -> Conclusion:
     difference_bounds = None
     if bounds is not None and difference.n:
+        # Imported here because only bounds need it.
+        from retrieval_metrics.comparison.difference_bounds import bound_difference
+
         difference_bounds = bound_difference(difference, bounds, level)
     kind = _choose_kind(difference, difference_bounds)
     if kind in NOT_COMPARED:

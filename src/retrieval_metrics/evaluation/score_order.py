@@ -26,6 +26,8 @@ def iterate_scores(run: Mapping[Any, Any]) -> Iterator[Iterable[float]]:
     """Yield the scores of each ranking that has some, in the order given."""
     if not isinstance(run, Run):
         for ranking in run.values():
+            if isinstance(ranking, (list, tuple)):  # asked first, because it is faster
+                continue
             if isinstance(ranking, Mapping):
                 yield ranking.values()
         return

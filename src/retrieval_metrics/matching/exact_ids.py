@@ -23,6 +23,7 @@ from retrieval_metrics.inputs.single_precision import may_gain_a_tie, round_rank
 from retrieval_metrics.matching.judged_columns import NO_DUPLICATES, Duplicates, Items
 from retrieval_metrics.matching.judged_run import JudgedRun
 from retrieval_metrics.matching.read_scores import ReadScores, sum_scores
+from retrieval_metrics.matching.short_lists import find_in_short_lists
 from retrieval_metrics.matching.short_rankings import find_in_short_rankings, list_short_rankings
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ N_PROBED_SCORES = 8
 def judge_by_id(qrels: Qrels, run: RunMapping, order: ScoreOrder, lengths: Lengths | None = None) -> JudgedRun:
     """Find the judged documents of every query in its ranking."""
     found = _find_in_short_rankings(qrels, run, order)
+    if found is None:
+        found = _find_in_short_lists(qrels, run)
     if found is None:
         found = _find_query_by_query(qrels, run, order)
     _require_matching_id_types(qrels, found.id_types)
@@ -99,7 +102,7 @@ def _find_query_by_query(qrels: Qrels, run: RunMapping, order: ScoreOrder) -> _F
 
 
 def _find_in_short_rankings(qrels: Qrels, run: RunMapping, order: ScoreOrder) -> _FoundDocuments | None:
-    """Look at all rankings at once if they are short; None if they are not."""
+    """Look at all rankings at once if they are short and have scores; None if not."""
     rankings = list_short_rankings(qrels, run)
     if rankings is None:
         return None
@@ -116,6 +119,15 @@ def _find_in_short_rankings(qrels: Qrels, run: RunMapping, order: ScoreOrder) ->
         items = Items.ordered(qrels, ranks.position, ranks.n_above + 1)
     first_ids = map(next, map(iter, filter(None, rankings)))
     return _FoundDocuments(items, ranks.n_retrieved, NO_DUPLICATES, None, set(map(type, first_ids)))
+
+
+def _find_in_short_lists(qrels: Qrels, run: RunMapping) -> _FoundDocuments | None:
+    """Look at all rankings at once if they are short lists of distinct ids; None if not."""
+    ranks = find_in_short_lists(qrels, run)
+    if ranks is None:
+        return None
+    items = Items.ordered(qrels, ranks.position, ranks.rank)
+    return _FoundDocuments(items, ranks.n_retrieved, NO_DUPLICATES, None, ranks.id_types)
 
 
 def _require_matching_id_types(qrels: Qrels, id_types: set[type]) -> None:
