@@ -10,7 +10,7 @@ from langchain_retrieval_metrics.documents import convert_items
 from langchain_retrieval_metrics.evaluation import choose_n_workers
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
-from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions
+from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions, warn
 from retrieval_metrics.integration_api.async_support import (
     WORKERS,
     forward_arguments,
@@ -147,7 +147,7 @@ class _TuningTask:
             parameters = {name: setting._asdict() for name, setting in self._setting_by_name.items()}
             tuning = tune(evaluations, metric=self._metric, default=BASE, parameters=parameters)
         if too_few_note:
-            warnings.warn(too_few_note, RetrievalWarning, stacklevel=2)
+            warn(too_few_note)
         values = {field.name: getattr(tuning, field.name) for field in fields(tuning)}
         best = None
         retriever = None
