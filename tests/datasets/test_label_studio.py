@@ -127,4 +127,4 @@ def test_other_exports_are_refused(entries: Any, message: str) -> None:
 
 def test_a_number_is_no_export() -> None:
     with pytest.raises(TypeError, match="path or a list of its entries, got int"):
-        rm.Labels.from_label_studio(7)
+        rm.Labels.from_label_studio(7)  # type: ignore[arg-type]  # the point of the line

@@ -86,6 +86,7 @@ SENTENCES = [
     wording.format_further_findings(4),
     wording.format_fixes(1),
     wording.format_fixes(2),
+    wording.format_skipped("the corpus is unknown"),
     wording.format_title(1, 0),
     wording.format_title(3, 12),
 ]

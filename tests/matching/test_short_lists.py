@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.matching import ids
-from retrieval_metrics.matching.ids import judge_by_id
+from retrieval_metrics.matching.exact_ids import judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.matching.short_lists import find_in_short_lists
 from retrieval_metrics.matching.short_rankings import MAX_LENGTH, MIN_QUERIES

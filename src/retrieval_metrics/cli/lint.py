@@ -24,15 +24,13 @@ from retrieval_metrics.cli.input_files import (
     read_run_or_saved,
 )
 from retrieval_metrics.cli.option_types import parse_metric
-from retrieval_metrics.datasets.lint_report import COLUMNS
+from retrieval_metrics.datasets.lint_report import COLUMNS, SEVERITIES
 from retrieval_metrics.reports.numbers import format_count
 
 if TYPE_CHECKING:
     import argparse
 
-
-# The severities of findings, the most severe first.
-SEVERITIES = ("error", "warning", "note")
+    from retrieval_metrics.datasets.lint_report import Severity
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,13 +79,13 @@ def run(arguments: argparse.Namespace) -> bool:
     if arguments.exclude is not None:
         arguments.exclude = read_exclusion(arguments.exclude)
     lint = _read_questions(arguments).lint(corpus, runs or None, **select_arguments(rm.EvaluationSet.lint, arguments))
-    result = _lint_output(lint)
+    result = _make_output(lint)
     if arguments.report is not None:
         save_text(arguments.report, output.page(result))
-    return output.finish(result, arguments, _severe_findings(lint, arguments.fail_on))
+    return output.finish(result, arguments, _find_failures(lint, arguments.fail_on))
 
 
-def _severe_findings(lint: rm.types.Lint[Any], fail_on: str | None) -> list[str]:
+def _find_failures(lint: rm.types.Lint[Any], fail_on: Severity | None) -> list[str]:
     """Return the reason why the command fails; nothing unless a finding is at least as severe as `--fail-on`."""
     if fail_on is None:
         return []
@@ -121,10 +119,12 @@ def _read_questions(arguments: argparse.Namespace) -> rm.EvaluationSet:
 def _split_name(text: str) -> tuple[str, str]:
     """Return the name and the path in `NAME=RUN`; the path is the name if there is none."""
     name, equals, path = text.partition("=")
-    return (name, path) if equals else (text, text)
+    if not equals:
+        return text, text
+    return name, path
 
 
-def _lint_output(lint: rm.types.Lint[Any]) -> output.CommandOutput:
+def _make_output(lint: rm.types.Lint[Any]) -> output.CommandOutput:
     findings = output.plain([dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()])
     data = {"questions": len(lint.questions), "findings": findings, "skipped": lint.skipped}
     columns = [column for column in COLUMNS if column != "evidence"]

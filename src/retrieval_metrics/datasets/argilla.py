@@ -16,7 +16,7 @@ from retrieval_metrics.datasets.exported_labels import (
 )
 
 if TYPE_CHECKING:
-    from retrieval_metrics.datasets.exported_labels import ExportedLabels, ExportOptions
+    from retrieval_metrics.datasets.exported_labels import ExportedLabels, ExportOptions, ExportSource
     from retrieval_metrics.datasets.label import Grader
 
 TOOL = "Argilla"
@@ -63,7 +63,7 @@ class _Record:
     replies: Sequence[_Reply]
 
 
-def read_argilla(source: Any, options: ExportOptions) -> ExportedLabels:
+def read_argilla(source: ExportSource, options: ExportOptions) -> ExportedLabels:
     """Read records of Argilla; see `Labels.from_argilla`."""
     with name_export_in_errors(source):
         records = []

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.exclusion import Exclude
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
+    from retrieval_metrics.inputs.question_rows import QuestionDataset
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.metrics.base.metric import Metric
 
@@ -76,7 +77,9 @@ class EvaluationSet(Questions):
     """
 
     @classmethod
-    def from_dataset(cls, dataset: Any, *, split: str = "test", separator: str | None = None) -> EvaluationSet:
+    def from_dataset(
+        cls, dataset: QuestionDataset, *, split: str = "test", separator: str | None = None
+    ) -> EvaluationSet:
         """Read a dataset.
 
         Args:
@@ -536,7 +539,7 @@ class EvaluationSet(Questions):
 
 
 def read_questions(
-    source: Any,
+    source: QuestionDataset,
     *,
     separator: str | None = None,
     columns: Columns | None = None,

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 ChoiceGrades: TypeAlias = Mapping[Any, "float | None"] | Sequence[float]
 # A document without a grade; None in its place if a query has no document at all.
 Unrated: TypeAlias = "tuple[QueryId, DocumentId | None]"
+# The path of an export, or its entries.
+ExportSource: TypeAlias = "str | PathLike[str] | Iterable[Any]"
 
 # The name of a grader that the tool does not tell.
 ANONYMOUS = "Anonymous"
@@ -311,7 +313,7 @@ def read_date(value: Any) -> str | None:
 
 
 @contextmanager
-def name_export_in_errors(source: Any) -> Iterator[None]:
+def name_export_in_errors(source: ExportSource) -> Iterator[None]:
     """Write the name of the file of an export in front of the messages of errors."""
     if isinstance(source, (str, PathLike)):
         with name_file_in_errors(str(source)):
@@ -320,7 +322,7 @@ def name_export_in_errors(source: Any) -> Iterator[None]:
         yield
 
 
-def read_entries(source: Any, tool: str) -> list[Any]:
+def read_entries(source: ExportSource, tool: str) -> list[Any]:
     """Return the entries of an export: of a JSON file, or as they are."""
     if isinstance(source, (str, PathLike)):
         with open_source(Path(source)) as reader:

@@ -19,7 +19,7 @@ from retrieval_metrics.datasets.exported_labels import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from retrieval_metrics.datasets.exported_labels import ExportedLabels, ExportOptions
+    from retrieval_metrics.datasets.exported_labels import ExportedLabels, ExportOptions, ExportSource
     from retrieval_metrics.datasets.label import Grader
 
 TOOL = "Label Studio"
@@ -50,7 +50,7 @@ class _Annotation:
     date: str | None
 
 
-def read_label_studio(source: Any, options: ExportOptions) -> ExportedLabels:
+def read_label_studio(source: ExportSource, options: ExportOptions) -> ExportedLabels:
     """Read an export of Label Studio; see `Labels.from_label_studio`."""
     with name_export_in_errors(source):
         tasks = read_entries(source, TOOL)

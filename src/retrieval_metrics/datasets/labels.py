@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
-    from retrieval_metrics.datasets.exported_labels import ChoiceGrades, ExportedLabels, Unrated
+    from retrieval_metrics.datasets.exported_labels import ChoiceGrades, ExportedLabels, ExportSource, Unrated
     from retrieval_metrics.datasets.grader_agreement import GraderKinds
     from retrieval_metrics.datasets.label import Grader
     from retrieval_metrics.inputs.items import QrelsMapping
@@ -159,7 +159,7 @@ class Labels(Printed):
     @classmethod
     def from_label_studio(
         cls,
-        source: Any,
+        source: ExportSource,
         *,
         grades: ChoiceGrades | None = None,
         query: str | None = None,
@@ -210,7 +210,7 @@ class Labels(Printed):
     @classmethod
     def from_argilla(
         cls,
-        source: Any,
+        source: ExportSource,
         *,
         grades: ChoiceGrades | None = None,
         query: str | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, get_args
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.datasets import lint_wording as wording
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning", "note"]
 
+# The severities of findings, the most severe first.
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 # The severity of each finding by its name, in the order of reports: `error` if it makes numbers wrong, `warning` if it
 # makes them doubtful, else `note`.
@@ -176,8 +178,7 @@ class Lint(Printed, Generic[QuestionsT]):
 
     def __repr__(self) -> str:
         n_by_severity = Counter(finding.severity for finding in self.findings)
-        severities: tuple[Severity, ...] = ("error", "warning", "note")
-        listed_counts = ", ".join(numbers.format_count(n_by_severity[severity], severity) for severity in severities)
+        listed_counts = ", ".join(numbers.format_count(n_by_severity[severity], severity) for severity in SEVERITIES)
         return f"<Lint of {len(self.questions)} questions: {listed_counts}>"
 
     def _tables(self) -> list[Table]:
@@ -193,7 +194,7 @@ class Lint(Printed, Generic[QuestionsT]):
             notes.append(wording.format_fixes(n_fixes))
         if self.n_excluded:
             notes.append(wording.format_excluded(self.n_excluded))
-        notes += [f"skipped: {sentence}" for sentence in self.skipped]
+        notes += [wording.format_skipped(sentence) for sentence in self.skipped]
         title = wording.format_title(len(self.questions), len(self.findings))
         header = ["finding", "severity", "n", "meaning"] if rows else []
         return [Table(header, rows, notes, title, (0, 1, 3))]

@@ -77,16 +77,17 @@ class _SpanChecks:
         """Yield the spans that do not hold the quote that is their alternative, because both name one place."""
         for group in groups:
             quotes = [alternative.text for alternative in group if isinstance(alternative, Quote)]
-            if not quotes:
-                continue
-            for alternative in group:
-                if isinstance(alternative, Span) and alternative.source in self._passages.sources:
-                    located_span = self._locate(alternative, groups)
-                    text = self._passages.sources[alternative.source][located_span.start : located_span.end]
-                    if not _may_hold_quote(text, quotes):
-                        yield self._moved_span_finding(query, alternative, quotes, text)
+            spans = [alternative for alternative in group if isinstance(alternative, Span)]
+            for span in spans:
+                source = self._passages.sources.get(span.source)
+                if source is None or not quotes:
+                    continue
+                located_span = self._locate(span, groups)
+                text = source[located_span.start : located_span.end]
+                if not _may_hold_quote(text, quotes):
+                    yield self._make_moved_span_finding(query, span, quotes, text)
 
-    def _moved_span_finding(self, query: QueryId, span: Span, quotes: Sequence[str], text: str) -> LintFinding:
+    def _make_moved_span_finding(self, query: QueryId, span: Span, quotes: Sequence[str], text: str) -> LintFinding:
         new_ranges = self._find_ranges_of_quotes(span.source, quotes)
         fix = None
         if len(new_ranges) == 1:
@@ -116,8 +117,8 @@ class _SpanChecks:
         for group in groups:
             if span in group:
                 normal_quotes += [normalise(judged.text) for judged in group if isinstance(judged, Quote)]
-        repaired, *_ = repair_line_endings({0: span}, {span.source: source}, {0: normal_quotes})
-        return repaired[0]
+        located_spans, _ = repair_line_endings({0: span}, {span.source: source}, {0: normal_quotes})
+        return located_spans[0]
 
 
 def _may_hold_quote(text: str, quotes: Sequence[str]) -> bool:

@@ -445,6 +445,11 @@ def format_excluded(n_excluded: int) -> str:
     return f"{numbers.format_count(n_excluded, 'document')}{EXCLUDED}"
 
 
+def format_skipped(sentence: str) -> str:
+    """Return a sentence on what could not be checked as a note."""
+    return f"skipped: {sentence}"
+
+
 def format_title(n_questions: int, n_findings: int) -> str:
     """Return the title of the report."""
     return f"{numbers.format_count(n_questions, 'question')}, {numbers.format_count(n_findings, 'finding')}"

@@ -39,12 +39,12 @@ class OutcomeSearch:
         `id_granularity` and `behind_same_document`.
         """
         query_positions = np.array(sorted(positions), dtype=np.int64)
-        relevant = self._relevant_documents(query_positions)
+        relevant = self._find_relevant(query_positions)
         retrieved = find_retrieved_ranks(self.judged, query_positions, relevant.document)
         order = np.lexsort((relevant.document, -relevant.grade, relevant.query))
         relevant = relevant.take(order)
         retrieved = retrieved.take(order)
-        memberships = self._memberships(query_positions, relevant)
+        memberships = self._find_memberships(query_positions, relevant)
         groups, member_group = np.unique(memberships.group, return_inverse=True)
         group_query = np.zeros(len(groups), dtype=np.int64)
         group_query[member_group] = relevant.query[memberships.row]
@@ -55,6 +55,9 @@ class OutcomeSearch:
         satisfied = np.zeros(len(groups), dtype=np.bool_)
         satisfied[member_group[is_found[memberships.row]]] = True
         duplicates = self.judged.duplicates
+        n_duplicates_above = count_above(
+            query_positions[relevant.query], retrieved.rank, duplicates.query, duplicates.rank
+        )
         outcomes = Outcomes(
             positions=query_positions,
             bounds=np.searchsorted(relevant.query, np.arange(len(query_positions) + 1)),
@@ -65,9 +68,7 @@ class OutcomeSearch:
             rank=retrieved.rank,
             tied=retrieved.n_tied,
             tied_from=retrieved.first_tied_rank,
-            n_duplicates_above=count_above(
-                query_positions[relevant.query], retrieved.rank, duplicates.query, duplicates.rank
-            ),
+            n_duplicates_above=n_duplicates_above,
             cutoffs=cutoffs,
             member_row=memberships.row,
             member_group=member_group,
@@ -87,15 +88,15 @@ class OutcomeSearch:
             raise missing_lengths_error(budget)
         return lengths.item_lengths(self.judged.qrels.queries[query_position], rank, budget.unit)
 
-    def _relevant_documents(self, query_positions: IntArray) -> RelevantRows:
+    def _find_relevant(self, query_positions: IntArray) -> RelevantRows:
         """Return the relevant documents, each with the index of its query, ascending."""
         qrels = self.judged.qrels
         bounds = np.asarray(qrels.bounds)
         query, document = expand_ranges(bounds[query_positions], bounds[query_positions + 1])
-        relevant = is_relevant(qrels.document_grade[document], self.target.rel)
-        return RelevantRows(query[relevant], document[relevant], qrels.document_grade[document[relevant]])
+        grade = qrels.document_grade[document]
+        return RelevantRows(query, document, grade).take(is_relevant(grade, self.target.rel))
 
-    def _memberships(self, query_positions: IntArray, relevant: RelevantRows) -> GroupMemberships:
+    def _find_memberships(self, query_positions: IntArray, relevant: RelevantRows) -> GroupMemberships:
         """Return the groups in which each document is relevant."""
         qrels = self.judged.qrels
         row = np.arange(len(relevant.document))
@@ -155,7 +156,8 @@ class OutcomeSearch:
 
     def _has_failed(self, query_positions: IntArray) -> BoolArray:
         """Return for which queries the retriever failed, shape (queries,)."""
-        run, queries = self.rankings.run, self.judged.qrels.queries
+        run = self.rankings.run
+        queries = self.judged.qrels.queries
         has_failed = np.zeros(len(query_positions), dtype=np.bool_)
         if isinstance(run, RetrievedRun) and run.errors:
             for query_index, query_position in enumerate(query_positions.tolist()):
@@ -183,8 +185,9 @@ class OutcomeSearch:
         For absent documents, look for ids of another granularity; for late ones, for further parts of one document
         above them.
         """
-        qrels, kind = self.judged.qrels, outcomes.kind
-        rows_by_query = self._rows_by_query(outcomes, np.flatnonzero(is_absent | is_late))
+        qrels = self.judged.qrels
+        kind = outcomes.kind
+        rows_by_query = self._group_by_query(outcomes, np.flatnonzero(is_absent | is_late))
         # How far a document is below its cutoff if repeats are not counted. Without at least as many further parts
         # above it, the document would still be below the cutoff.
         excess = outcomes.rank - outcomes.n_duplicates_above - outcomes.cutoffs.k[outcomes.query]
@@ -205,7 +208,7 @@ class OutcomeSearch:
             if document not in occurring:
                 kind[rows] = CODE_BY_OUTCOME["id_granularity"]
 
-    def _rows_by_query(self, outcomes: Outcomes, rows: IntArray) -> dict[QueryId, list[int]]:
+    def _group_by_query(self, outcomes: Outcomes, rows: IntArray) -> dict[QueryId, list[int]]:
         """Return rows of the outcomes by the id of their query."""
         queries = self.judged.qrels.queries
         rows_by_query: dict[QueryId, list[int]] = {}
@@ -223,8 +226,8 @@ class RelevantRows:
     document: IntArray
     grade: FloatArray
 
-    def take(self, rows: IntArray) -> RelevantRows:
-        """Return some rows."""
+    def take(self, rows: IntArray | BoolArray) -> RelevantRows:
+        """Return some rows, by their numbers or by a mask."""
         return RelevantRows(self.query[rows], self.document[rows], self.grade[rows])
 
 

@@ -122,8 +122,9 @@ def _select_ideal_rows(judged: JudgedRun, k: Cut, ideal: str, of: str) -> _Gaini
     if ideal == "expanded":
         query, rank, grade = _with_repeated_hits(judged, k, query, grade)
     # A budget does not cut the ideal: how many items fit depends on how texts are split; what is needed does not.
-    cut = k if isinstance(k, int) and ideal != "uncut" else None
-    is_counted = np.ones(len(query), dtype=bool) if cut is None else rank <= cut
+    is_counted = np.ones(len(query), dtype=bool)
+    if isinstance(k, int) and ideal != "uncut":
+        is_counted = rank <= k
     if ideal in {"retrieved", "expanded"}:
         is_counted &= rank <= judged.n_retrieved[query]
     return _GainingRows(query[is_counted], rank[is_counted], grade[is_counted])
@@ -132,8 +133,9 @@ def _select_ideal_rows(judged: JudgedRun, k: Cut, ideal: str, of: str) -> _Gaini
 def _with_repeated_hits(judged: JudgedRun, k: Cut, query: IntArray, grade: FloatArray) -> _GainingRows:
     """Return an ideal ranking extended by every repeat of a relevant document among the first `k`."""
     items = judged.items
+    _, first_rows = np.unique(items.document, return_index=True)
     is_repeated = items.grade > 0
-    is_repeated[np.unique(items.document, return_index=True)[1]] = False
+    is_repeated[first_rows] = False
     if k is not None:
         is_repeated &= within(items.query, items.rank, k)
     query = np.concatenate([query, items.query[is_repeated]])

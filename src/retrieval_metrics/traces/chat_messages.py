@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.traces.model_message import PROVIDER_SEARCHES, ModelMessage, ToolCall, read_message
 from retrieval_metrics.traces.payload_decoding import decode_payload
-from retrieval_metrics.traces.span_payloads import BLOCK_LIST_KEYS, RESULT_KEYS, find_failure, last_text
+from retrieval_metrics.traces.span_payloads import BLOCK_LIST_KEYS, RESULT_KEYS, find_failure, find_last_text
 from retrieval_metrics.traces.trace_formats import read_spans
 from retrieval_metrics.traces.trace_span import MODEL, OTHER, TOOL, SpanFields, TraceError, TraceSpan
 
@@ -279,7 +279,7 @@ def _role_names(message: dict[str, Any]) -> list[str]:
 
 def _is_question(message: dict[str, Any]) -> bool:
     """Return whether the user wrote a message, rather than a tool or the system."""
-    if USER_ROLES.isdisjoint(_role_names(message)) or last_text(message) is None:
+    if USER_ROLES.isdisjoint(_role_names(message)) or find_last_text(message) is None:
         return False
     return not _find_results(message)
 
@@ -431,7 +431,7 @@ class _Conversation:
             self._read_model_message(time, message, scope, messages)
         else:
             self._speakers[scope] = None
-            self._root.input = self._root.input or last_text(message)
+            self._root.input = self._root.input or find_last_text(message)
         messages.append(message)
         for result, call_id in _find_results(message):
             self._read_result(time, result, call_id, scope)

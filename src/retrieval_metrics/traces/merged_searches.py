@@ -131,5 +131,6 @@ def _with_origins(trajectory: Trajectory, ranking: Ranking) -> MergedRanking:
     for item in items:
         origin_by_id = origin_by_key.get(item_identity(item), NO_ORIGIN)
         origins.append(origin_by_key.get(result_key(item), origin_by_id))
-    has_items = any(isinstance(item, Retrieved) for item in items)
-    return MergedRanking(items if has_items else ranking, tuple(origins), in_call_order=False)
+    if any(isinstance(item, Retrieved) for item in items):
+        ranking = items
+    return MergedRanking(ranking, tuple(origins), in_call_order=False)

@@ -41,10 +41,16 @@ RESULT_KEYS = (
 )  # fmt: skip
 # The values by which a result says that its call failed, by key.
 FAILURE_VALUES = {
-    "success": ["false"], "ok": ["false"], "is_error": ["true"], "isError": ["true"], "error": ["true"],
+    "success": ["false"],
+    "ok": ["false"],
+    "is_error": ["true"],
+    "isError": ["true"],
+    "error": ["true"],
     "status": ["error", "failed"],
-    "part_kind": ["retry-prompt"], "outcome": ["retried", "failed", "denied"],
-}  # fmt: skip
+    "part_kind": ["retry-prompt"],
+    "outcome": ["retried", "failed", "denied"],
+}
+# The keys under which a result has the error of its call.
 ERROR_KEYS = ("error", "errors", "error_code")
 # What LangChain, LlamaIndex and Pydantic AI keep beside a result is logged, but no model reads it.
 UNSENT_KEYS = {"artifact", "raw_output", "metadata"}
@@ -59,14 +65,14 @@ def find_documents(payload: object) -> list[Retrieved] | None:
     Raises:
         ValueError: If it holds several lists that differ, or only empty ones beside one under an unknown key.
     """
-    document_lists = list(_document_lists(payload, DOCUMENT_KEYS))
+    document_lists = list(_find_document_lists(payload, DOCUMENT_KEYS))
     if not document_lists:
-        document_lists = list(_document_lists(payload, (*DOCUMENT_KEYS, "content", "blocks")))
+        document_lists = list(_find_document_lists(payload, (*DOCUMENT_KEYS, "content", "blocks")))
     if not document_lists:
         return None
     filled_lists = [documents for documents in document_lists if documents]
     if not filled_lists:
-        if any(_document_lists(payload, None)):
+        if any(_find_document_lists(payload, None)):
             raise ValueError(
                 "it holds an empty list of documents, and a filled one under a name that is not known" + DOCUMENTS_HINT
             )
@@ -78,7 +84,7 @@ def find_documents(payload: object) -> list[Retrieved] | None:
     return filled_lists[0]
 
 
-def _document_lists(payload: Any, keys: Collection[str] | None) -> Iterator[list[Retrieved]]:
+def _find_document_lists(payload: Any, keys: Collection[str] | None) -> Iterator[list[Retrieved]]:
     """Yield each list under some keys whose elements are all documents; None stands for every key."""
     for value in _walk(payload, keys, decode=True):
         if not isinstance(value, list):
@@ -95,7 +101,7 @@ def _document_lists(payload: Any, keys: Collection[str] | None) -> Iterator[list
             continue
         for element in elements:
             if isinstance(element, dict):
-                yield from _document_lists(element, keys)
+                yield from _find_document_lists(element, keys)
 
 
 def _read_documents(elements: Iterable[Any]) -> list[Retrieved]:
@@ -137,29 +143,38 @@ def unwrap_block(block: object) -> list[Any]:
 
 def find_failure(payload: object) -> str | None:
     """Return why a result says that its call failed; None if it does not."""
-    if (
-        isinstance(payload, list)
-        and len(payload) == 1
-        and isinstance(payload[0], dict)
-        and is_content_block(payload[0])
-    ):
-        payload = payload[0].get("text")
-    if isinstance(payload, str) and payload[:1] == "{":
-        if len(payload) > MAX_FAILURE_LENGTH and not payload.startswith('{"error":') and '"isError"' not in payload:
-            return None
-        payload = decode_payload(payload)
-    if not isinstance(payload, dict):
+    result = _unwrap_only_text(payload)
+    if isinstance(result, str) and _may_be_a_failure(result):
+        result = decode_payload(result)
+    if not isinstance(result, dict):
         return None
-    error = payload.get("error") or payload.get("errors") or payload.get("error_code")
-    if error and _holds_only_an_error(payload):
-        return str(error)
-    if not _has_failure_value(payload):
+    errors = [result[key] for key in ERROR_KEYS if result.get(key)]
+    if errors and _holds_only_an_error(result):
+        return str(errors[0])
+    if not _has_failure_value(result):
         return None
     for key in (*RESULT_KEYS, "error"):
-        text = last_text(payload.get(key))
+        text = find_last_text(result.get(key))
         if text:
             return text
     return "no reason was given"
+
+
+def _unwrap_only_text(payload: object) -> Any:
+    """Return the text of a payload that is one block of text; any other payload as it is."""
+    if not isinstance(payload, list) or len(payload) != 1:
+        return payload
+    (block,) = payload
+    if isinstance(block, dict) and is_content_block(block):
+        return block.get("text")
+    return payload
+
+
+def _may_be_a_failure(text: str) -> bool:
+    """Return whether a text may be a failure as JSON, so that it is worth decoding."""
+    if not text.startswith("{"):
+        return False
+    return len(text) <= MAX_FAILURE_LENGTH or text.startswith('{"error":') or '"isError"' in text
 
 
 def _holds_only_an_error(payload: dict[str, Any]) -> bool:
@@ -188,35 +203,35 @@ def _is_plain_text(value: Any) -> TypeGuard[str]:
     return isinstance(value, str) and not JSON_START.match(value)
 
 
-def last_text(payload: object) -> str | None:
+def find_last_text(payload: object) -> str | None:
     """Return the last text in the message of a model; the blocks of a message are one text."""
-    return _last_text(decode_payload(payload))
+    return _find_last_text(decode_payload(payload))
 
 
-def _last_text(payload: Any, *, is_block_list: bool = False) -> str | None:
+def _find_last_text(payload: Any, *, is_block_list: bool = False) -> str | None:
     if isinstance(payload, dict):
         if payload.get("thought"):
             return None
         for key in ANSWER_KEYS:
-            text = _last_text(payload.get(key), is_block_list=key in BLOCK_LIST_KEYS)
+            text = _find_last_text(payload.get(key), is_block_list=key in BLOCK_LIST_KEYS)
             if text:
                 return text
         return None
     if isinstance(payload, list):
-        return _last_text_of_list(payload, is_block_list=is_block_list)
+        return _find_last_text_of_list(payload, is_block_list=is_block_list)
     if isinstance(payload, str) and payload.strip():
         return payload
     return None
 
 
-def _last_text_of_list(elements: list[Any], *, is_block_list: bool) -> str | None:
-    types = [find_block_type(element) if isinstance(element, dict) else None for element in elements]
-    is_block_list = is_block_list or all("text" in (type_ or "") for type_ in types)
+def _find_last_text_of_list(elements: list[Any], *, is_block_list: bool) -> str | None:
+    types = list(map(find_block_type, elements))
+    is_block_list = is_block_list or all("text" in block_type for block_type in types)
     texts = []
-    for element, type_ in zip(elements, types, strict=True):
-        if is_block_list and type_ and "text" not in type_:  # a thought, or the call of a tool
+    for element, block_type in zip(elements, types, strict=True):
+        if is_block_list and block_type and "text" not in block_type:  # a thought, or the call of a tool
             continue
-        text = _last_text(element)
+        text = _find_last_text(element)
         if text:
             texts.append(text)
     if not texts:
@@ -224,12 +239,13 @@ def _last_text_of_list(elements: list[Any], *, is_block_list: bool) -> str | Non
     return "".join(texts) if is_block_list else texts[-1]
 
 
-def find_block_type(block: dict[str, Any]) -> str | None:
-    """Return the type of a block; None if it has none."""
-    for key in BLOCK_TYPE_KEYS:
-        if key in block:
-            return str(block[key])
-    return None
+def find_block_type(block: object) -> str:
+    """Return the type of a block; empty if it has none."""
+    if isinstance(block, dict):
+        for key in BLOCK_TYPE_KEYS:
+            if key in block:
+                return str(block[key])
+    return ""
 
 
 def list_texts(payload: object) -> list[str]:
@@ -258,7 +274,8 @@ def _walk(payload: Any, keys: Collection[str] | None, *, decode: bool = False) -
     yield payload
     if not isinstance(payload, dict):
         return
-    for key in payload if keys is None else keys:
+    walked_keys = payload if keys is None else keys
+    for key in walked_keys:
         value = payload.get(key)
         if value is not None:
             yield from _walk(value, keys, decode=decode)

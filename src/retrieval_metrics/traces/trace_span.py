@@ -13,7 +13,7 @@ from retrieval_metrics.traces.model_message import (
     read_message,
 )
 from retrieval_metrics.traces.payload_decoding import JSON_START, FlattenedList, decode_payload
-from retrieval_metrics.traces.span_payloads import find_documents, find_question, last_text, list_texts
+from retrieval_metrics.traces.span_payloads import find_documents, find_last_text, find_question, list_texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -178,7 +178,7 @@ class TraceSpan:
 
     def answer(self) -> str | None:
         """Return the last text in the message of a model."""
-        return last_text(self.output)
+        return find_last_text(self.output)
 
     def citations(self) -> list[dict[str, Any]]:
         """Return the structured citations in the message of a model, with the fields of their nested objects."""

@@ -464,8 +464,10 @@ def test_a_base_that_returns_no_more_than_k_is_warned_of_once(base: Any) -> None
 
 def test_a_store_that_is_not_asked_for_more_than_k_is_warned_of() -> None:
     store = InMemoryVectorStore.from_texts([f"text {number}" for number in range(9)], EMBEDDINGS)
-    with pytest.warns(rm.RetrievalWarning, match=r"nothing to choose from, because k=4: pass fetch_k=.* fetch_k=20"):
+    message = r"nothing to choose from, because k=4: pass fetch_k=.* fetch_k=20"
+    with pytest.warns(rm.RetrievalWarning, match=message) as caught:
         ours(store.as_retriever(), k=4).invoke("query")
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 @pytest.mark.filterwarnings("error")

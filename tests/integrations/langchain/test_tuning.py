@@ -115,8 +115,11 @@ def test_without_a_choice_what_no_order_changes_is_not_tuned(metric: str) -> Non
 def test_without_a_choice_what_an_order_changes_is_tuned_and_said() -> None:
     base = Prepared(answers={key: [DOCUMENTS[3], DOCUMENTS[0]] for key in QUESTIONS})
     ours = MMRRetriever(base_retriever=base, embeddings=TableOfVectors(EMBEDDED), k=2)
-    with pytest.warns(rm.RetrievalWarning, match=r"at most 2 documents, and MMR selects k=2 of them, so it can only"):
+    with pytest.warns(
+        rm.RetrievalWarning, match=r"at most 2 documents, and MMR selects k=2 of them, so it can only"
+    ) as caught:
         tuned = tune_mmr(ours, REPEATS, metric="mrr")
+    assert [warning.filename for warning in caught] == [__file__]
     assert (tuned.default_mean, tuned.mean) == (0.5, 1)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypedDict
 
 from langchain_retrieval_metrics.documents import get_key
 from langchain_retrieval_metrics.retriever_functions import RefusedAnswer, resolve_retriever
-from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, RetrievalWarning, RetrievedRun
-from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, row_error, scored_name
+from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, RetrievedRun
+from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, row_error, scored_name, warn
 from retrieval_metrics.integration_api.async_support import forward_arguments, run_until_complete, takes_arguments_of
 from retrieval_metrics.integration_api.text import numbers
 
@@ -84,7 +83,7 @@ class ExampleRun(NamedTuple):
 
 def warn_about(error: Exception) -> None:
     """Warn that a row cannot be judged: LangSmith only logs what is raised, and not beside the question."""
-    warnings.warn(str(error), RetrievalWarning, stacklevel=3)
+    warn(str(error), host="langsmith")
 
 
 class ScorerOptions(TypedDict):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -22,7 +21,7 @@ from langchain_retrieval_metrics.retriever_functions import find_n_requested, in
 from langchain_retrieval_metrics.stage_recording import StageHandler
 from langchain_retrieval_metrics.store_search import StoreSearch, can_search_by_vector
 from langchain_retrieval_metrics.stores import get_vectors, is_supported_store, lookup_arguments
-from retrieval_metrics import RetrievalWarning
+from retrieval_metrics.integration_api import warn
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import (
@@ -320,7 +319,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             too_few_note = self._too_few_note(len(documents), request)
             if too_few_note:
                 self._has_warned = True
-                warnings.warn(too_few_note, RetrievalWarning, stacklevel=2)
+                warn(too_few_note, host="langchain_core")
         candidates: Sequence[Document] = documents[: request.max_documents]
         return candidates
 

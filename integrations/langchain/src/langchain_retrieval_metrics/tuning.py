@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain_retrieval_metrics.documents import convert_items
 from langchain_retrieval_metrics.evaluation import choose_n_workers
 from langchain_retrieval_metrics.retriever import MMRRetriever
+from langchain_retrieval_metrics.tuning_candidates import CandidateSource, Setting
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
-from retrieval_metrics.integration_api import EvaluationTask, RetrieverFunctions
+from retrieval_metrics.integration_api import EvaluationTask, warn
 from retrieval_metrics.integration_api.async_support import (
     WORKERS,
     forward_arguments,
@@ -22,12 +23,10 @@ from retrieval_metrics.types import Tuning
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from langchain_core.documents import Document
     from langchain_core.runnables import RunnableConfig
 
     from langchain_retrieval_metrics.evaluation import LangChainRetriever, LoadedDocuments
     from langchain_retrieval_metrics.retriever import RetrieverOptions
-    from langchain_retrieval_metrics.vectors import Vector
     from retrieval_metrics import Evaluation, Retrieved, Rules
     from retrieval_metrics.types import ClustersBy, MatchBy, QuestionDataset
 
@@ -35,17 +34,6 @@ DEFAULT_LAMBDAS = tuple(step / 10 for step in range(11))
 
 # The name of the base retriever's own order among the settings.
 BASE = "plain retrieval"
-
-
-class Setting(NamedTuple):
-    """A setting that was tried; a `fetch_k` of None takes all documents."""
-
-    lambda_mult: float
-    fetch_k: int | None
-
-    def __str__(self) -> str:
-        n_candidates = "all" if self.fetch_k is None else self.fetch_k
-        return f"lambda {self.lambda_mult:g} ({n_candidates} candidates)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -64,26 +52,8 @@ class MMRTuning(Tuning):
     retriever: MMRRetriever | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidates:
-    """The candidates of one question, with all that MMR needs to choose among them."""
-
-    documents: list[Document]
-    items: list[Retrieved]
-    vectors: Vector
-    query_vector: Vector | None
-
-
-@dataclass(frozen=True, slots=True)
-class _CandidateKey:
-    """Candidates are kept by question and by how many were asked for."""
-
-    text: str
-    fetch_k: int | None
-
-
 class _TuningTask:
-    """Asks a retriever for the candidates of each question, and compares what every setting selects from them."""
+    """Compares what every setting selects, and chooses among them."""
 
     def __init__(
         self,
@@ -97,43 +67,7 @@ class _TuningTask:
         self._setting_by_name = {str(setting): setting for setting in settings}
         self._metric = metric
         self._evaluation = evaluation
-        self._config = config
-        self._requested_sizes = _find_requested_sizes(retriever, settings)
-        self._candidates: dict[_CandidateKey, _Candidates] = {}
-
-    @property
-    def functions(self) -> RetrieverFunctions:
-        """How a question is asked; the candidates of every size are kept, those of the largest returned."""
-        return RetrieverFunctions(self._ask, self._aask)
-
-    def _ask(self, text: str) -> list[Document]:
-        documents: list[Document] = []
-        for fetch_k in self._requested_sizes:
-            documents = self._retriever.candidates(text, fetch_k, self._config)
-            if documents:
-                vectors, query_vector = self._retriever.find_vectors(documents, text)
-                self._keep_candidates(text, fetch_k, documents, vectors, query_vector)
-        return documents
-
-    async def _aask(self, text: str) -> list[Document]:
-        documents: list[Document] = []
-        for fetch_k in self._requested_sizes:
-            documents = await self._retriever.acandidates(text, fetch_k, self._config)
-            if documents:
-                vectors, query_vector = await self._retriever.afind_vectors(documents, text)
-                self._keep_candidates(text, fetch_k, documents, vectors, query_vector)
-        return documents
-
-    def _keep_candidates(
-        self,
-        text: str,
-        fetch_k: int | None,
-        documents: list[Document],
-        vectors: Vector,
-        query_vector: Vector | None,
-    ) -> None:
-        items = convert_items(documents)
-        self._candidates[_CandidateKey(text, fetch_k)] = _Candidates(documents, items, vectors, query_vector)
+        self.candidates = CandidateSource(retriever, settings, config)
 
     def choose(self, run: RetrievedRun) -> MMRTuning:
         """Choose among the settings."""
@@ -147,7 +81,7 @@ class _TuningTask:
             parameters = {name: setting._asdict() for name, setting in self._setting_by_name.items()}
             tuning = tune(evaluations, metric=self._metric, default=BASE, parameters=parameters)
         if too_few_note:
-            warnings.warn(too_few_note, RetrievalWarning, stacklevel=2)
+            warn(too_few_note)
         values = {field.name: getattr(tuning, field.name) for field in fields(tuning)}
         best = None
         retriever = None
@@ -157,9 +91,13 @@ class _TuningTask:
         return MMRTuning(**values, best=best, retriever=retriever)
 
     def _too_few_note(self, evaluations: Mapping[str, Evaluation]) -> str:
-        """Say that no question has more candidates than MMR returns, or raise if the metric cannot notice an order."""
+        """Return a warning if no question has more candidates than MMR returns; "" if one has.
+
+        Raises:
+            ValueError: If, in addition, the metric does not depend on the order.
+        """
         k = self._retriever.k
-        max_candidates = max((len(candidates.documents) for candidates in self._candidates.values()), default=0)
+        max_candidates = self.candidates.largest_count
         if not 0 < max_candidates <= k:
             return ""
         note = (
@@ -173,42 +111,15 @@ class _TuningTask:
 
     def _select_run(self, run: RetrievedRun, setting: Setting | None) -> RetrievedRun:
         """Return what a setting selects for every question; None stands for the order of the base retriever."""
-        texts = self._evaluation.texts
-        rankings = {query: self._select(texts[query], setting) for query in run}
+        rankings: dict[Any, list[Retrieved]] = {}
+        for query in run:
+            text = self._evaluation.texts[query]
+            if setting is None:
+                rankings[query] = self.candidates.select_first(text)
+            else:
+                rankings[query] = self.candidates.select(text, setting)
         # Without the seconds: all settings share the same retrieval.
         return RetrievedRun(rankings, run.errors)
-
-    def _select(self, text: str, setting: Setting | None) -> list[Retrieved]:
-        largest_size = self._requested_sizes[-1]
-        if setting is None:
-            candidates = self._candidates.get(_CandidateKey(text, largest_size))
-            return [] if candidates is None else candidates.items[: self._retriever.k]
-        was_requested = setting.fetch_k in self._requested_sizes
-        key = _CandidateKey(text, setting.fetch_k if was_requested else largest_size)
-        candidates = self._candidates.get(key)
-        if candidates is None:
-            return []
-        max_documents = None if was_requested else setting.fetch_k
-        documents = candidates.documents[:max_documents]
-        selection = mmr(
-            candidates.query_vector,
-            candidates.vectors[:max_documents],
-            k=self._retriever.k,
-            lambda_mult=setting.lambda_mult,
-            relevance=self._retriever.read_relevance(documents),
-        )
-        return [candidates.items[index] for index in selection]
-
-
-def _find_requested_sizes(retriever: MMRRetriever, settings: Sequence[Setting]) -> list[int | None]:
-    """Return the numbers of candidates to ask for, ascending; None alone asks for all of them."""
-    sizes = sorted({setting.fetch_k for setting in settings if setting.fetch_k is not None})
-    if not sizes:
-        return [None]
-    # What a search for fewer would find need not be the first of a search for more; a list only has to be cut.
-    if retriever.passes_fetch_k(sizes[-1]):
-        return [*sizes]
-    return [sizes[-1]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +254,7 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
         ['a', 'other']
     """
     prepared = forward_arguments("tune_mmr", _prepare_tuning, args, options)
-    run = retrieve(prepared.task.functions, **prepared.retrieve_arguments)
+    run = retrieve(prepared.task.candidates.functions, **prepared.retrieve_arguments)
     return prepared.task.choose(run)
 
 
@@ -351,5 +262,5 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
 async def atune_mmr(*args: Any, **options: Any) -> MMRTuning:
     """Try MMR with several settings; the asynchronous version of `tune_mmr`, with its arguments, result and errors."""
     prepared = forward_arguments("atune_mmr", _prepare_tuning, args, options)
-    run = await aretrieve(prepared.task.functions, **prepared.retrieve_arguments)
+    run = await aretrieve(prepared.task.candidates.functions, **prepared.retrieve_arguments)
     return prepared.task.choose(run)

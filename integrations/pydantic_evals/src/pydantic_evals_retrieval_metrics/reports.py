@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,8 +14,8 @@ from pydantic_evals_retrieval_metrics.spans import (
     RETRIEVED_FIELDS,
     SPANS_PREFIX,
 )
-from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun
-from retrieval_metrics.integration_api import RowPaths, Scorer, row_error
+from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievedRun
+from retrieval_metrics.integration_api import RowPaths, Scorer, row_error, warn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -120,7 +119,7 @@ def to_evaluation(
         reasons_left_out.append(_format_case_error(refusal, query))
     if reasons_left_out:
         message = f"{len(reasons_left_out)} of {len(cases)} cases are left out; {reasons_left_out[0]}"
-        warnings.warn(message, RetrievalWarning, stacklevel=2)
+        warn(message, host="pydantic_evals")
     return evaluation
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from pydantic_evals.lifecycle import CaseLifecycle
 
-from retrieval_metrics import RetrievalWarning, Retrieved
-from retrieval_metrics.integration_api import RowPaths
+from retrieval_metrics import Retrieved
+from retrieval_metrics.integration_api import RowPaths, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +71,7 @@ class _SpanKeeper(CaseLifecycle):
             merged = read_span_ranking(ctx, self._paths)
         except (TypeError, ValueError) as error:
             # An exception here would make the task of the case fail.
-            warnings.warn(f"case {ctx.name!r} cannot be judged: {error}", RetrievalWarning, stacklevel=2)
+            warn(f"case {ctx.name!r} cannot be judged: {error}", host="pydantic_evals")
         else:
             # The hook exists for adding attributes.
             ctx.attributes[KEPT_ATTRIBUTE] = [_item_as_json(item) for item in merged.ranking]
