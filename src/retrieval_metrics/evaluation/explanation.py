@@ -200,7 +200,7 @@ class Worst(Printed, Sequence[Explanation]):
             are.
         losses: The same failures by the stage that lost the document, if the run records its stages.
         longest_ranking: The number of results of the longest ranking.
-        n_imperfect: For a metric in which lower is better, how many queries do not have the best value; else None.
+        n_imperfect: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """
 
     metric: str
