@@ -104,8 +104,8 @@ class CheckTask:
             if evaluated is None:
                 raise TypeError(
                     f"retrieval_check got {type(qrels).__name__} alone: pass the retriever or the run as the "
-                    "second argument: retrieval_check(questions, retriever, at_least={'recall@5': 0.4}); only a finished "
-                    "evaluation, such as an rm.Evaluation, is passed alone"
+                    "second argument: retrieval_check(questions, retriever, at_least={'recall@5': 0.4}); only a "
+                    "finished evaluation, such as an rm.Evaluation, is passed alone"
                 )
             return cls._from_evaluated(evaluated, queries, rounds, options)
         is_run = isinstance(run_or_retriever, (Mapping, Run))
