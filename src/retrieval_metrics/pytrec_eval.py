@@ -184,7 +184,7 @@ def _parse_lines(
         query = fields[0]
         document = fields[2]
         if document in values_by_query[query]:
-            raise ValueError(f"line {line_number}: document {document!r} is there twice for query {query!r}")
+            raise ValueError(f"line {line_number}: document {document!r} appears twice for query {query!r}")
         value = fields[value_field]
         try:
             values_by_query[query][document] = read_number(value)

@@ -137,7 +137,7 @@ def test_slices_are_shown_and_reported(capsys: pytest.CaptureFixture[str]) -> No
     assert data["slices"]["long"] == {"mrr": {"mean": 0.5, "n": 5}}
     assert data["metrics"]["mrr"]["n"] == 10
     assert main(["evaluate", "qrels.trec", "run.trec", "new.trec", "--slices", "slices.json"]) == 2
-    assert "--slices is about one run" in capsys.readouterr().err
+    assert "--slices is for one run" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("saved_folder")

@@ -56,7 +56,7 @@ def test_options_that_decide_how_queries_are_scored_are_fixed_for_evaluations() 
         ([RUN], {}, TypeError, "runs must map .* got list"),
         ({"q": ["d"], "p": ["d"]}, {}, TypeError, "got a single run"),
         ({"q": {"d": 2.5}, "p": {"d": 1}}, {}, TypeError, "got a single run"),
-        ({"a": RUN, "b": RUN}, {"baseline": "c"}, ValueError, "baseline='c' is none of the systems"),
+        ({"a": RUN, "b": RUN}, {"baseline": "c"}, ValueError, "baseline='c' is not one of the systems"),
         ({"a": RUN, "b": RUN}, {"level": 95}, ValueError, "level must be strictly between 0 and 1"),
         ({1: RUN, 2: RUN}, {}, TypeError, r"the name of a system must be text, got 1 \(int\)"),
         ({"a": RUN, " ": RUN}, {}, ValueError, "the name of a system must not be empty, got ' '"),

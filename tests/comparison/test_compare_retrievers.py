@@ -127,7 +127,7 @@ def test_every_system_is_asked_the_first_question_before_any_is_asked_the_others
             {"bm25": bm25, "dense": dense},
             {"baseline": "none"},
             ValueError,
-            "baseline='none' is none of the systems",
+            "baseline='none' is not one of the systems",
         ),
         ({"bm25": bm25, "dense": dense}, {"sed": 1}, TypeError, "compare_retrievers and compare have no option 'sed'"),
         ({"bm25": bm25, "dense": dense}, {"runs": {}}, TypeError, "compare have no option 'runs'"),

@@ -46,7 +46,7 @@ def test_bounds_leave_out_settings_the_default_included() -> None:
     assert "3 settings violate the constraints" in str(without)
     with pytest.raises(ValueError, match="no setting meets the constraints"):
         rm.tune(runs, qrels, "mrr", default="s0", at_least={"mrr": 1.0})
-    with pytest.raises(ValueError, match="seconds are known only of retrievers"):
+    with pytest.raises(ValueError, match="seconds are known only for retrievers"):
         rm.tune(runs, qrels, "mrr", default="s0", at_most={"seconds": 1.0})
 
 

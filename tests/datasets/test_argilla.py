@@ -109,14 +109,14 @@ def test_a_ranking_names_the_documents_of_its_options_in_the_metadata() -> None:
 @pytest.mark.parametrize(
     ("entries", "options", "message"),
     [
-        ([{"text": "x", "label": 1}], {}, "entry 1 is no record of Argilla"),
+        ([{"text": "x", "label": 1}], {}, "entry 1 is not a record of Argilla"),
         ([make_record("r1", "d1")], {}, "nobody answered anything"),
-        (RECORDS, {}, "'yes' are no numbers"),
+        (RECORDS, {}, "'yes' are not numbers"),
         (RECORDS, {"question": "other"}, "question='other' is not in this export of Argilla; answered are 'fit'"),
         (
             [make_record("r1", "d1", responses={"tags": [{"value": ["a"], "user_id": "u1"}]})],
             {},
-            "no label, rating or ranking",
+            "not a label, rating or ranking",
         ),
     ],
 )

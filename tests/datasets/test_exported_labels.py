@@ -37,7 +37,7 @@ def test_a_choice_is_a_number_or_has_one(choices: Any, grades: Any, expected: li
 
 @pytest.mark.parametrize("choice", ["nan", "inf", True, "yes"])
 def test_what_is_no_finite_number_is_no_grade(choice: Any) -> None:
-    with pytest.raises(ValueError, match="are no numbers; pass the grade of each"):
+    with pytest.raises(ValueError, match="are not numbers; pass the grade of each"):
         collect(choice)
 
 

@@ -78,7 +78,7 @@ def test_assignments_share_whole_questions_out_evenly(tmp_path: Path, overlap: f
         ([], 0.2, ValueError, r"must be different names, got \[\]"),
         (["Ada", "Ada"], 0.2, ValueError, "must be different names"),
         (["Ada", " "], 0.2, ValueError, "must be different names"),
-        (["A b", "A-b"], 1, ValueError, "equal names of files"),
+        (["A b", "A-b"], 1, ValueError, "equal file names"),
         (["Ada", "Ben"], 1.5, ValueError, "from 0 to 1, got 1.5"),
         (["Ada", "Ben"], float("nan"), ValueError, "from 0 to 1, got nan"),
         (list("abcdef"), 0, ValueError, "too few for 6 people: nothing is left for"),

@@ -126,7 +126,7 @@ def test_labels_without_a_scale_take_none_from_others() -> None:
         (lambda file: file["labels"][0].update(quotes="one text"), "must have a list of texts as its quotes"),
         (lambda file: file["labels"][0].update(grade="2"), "must have a number as its grade"),
         (lambda file: file["labels"].append({**file["labels"][0], "grade": 1}), "Ada graded document 'd' .* 3.0 and 1"),
-        (lambda file: file.update(scale={"grades": [3, 2, 1, 0], "relevant_from": 0}), "must rise"),
+        (lambda file: file.update(scale={"grades": [3, 2, 1, 0], "relevant_from": 0}), "must increase"),
         (lambda file: file.update(scale={"grades": [0, "1"], "relevant_from": 1}), "must be numbers"),
         (lambda file: file.update(scale={"grades": [0, 1], "relevant_from": 1}), "grades of the rubric are 0, 1"),
     ],

@@ -106,5 +106,5 @@ def test_it_becomes_a_frame() -> None:
 def test_exchanged_arguments_say_so() -> None:
     runs: Any = {"bm25": {"q1": ["d1"]}}
     for questions in ({"q1": "why?"}, rm.EvaluationSet({"q1": "why?"}, {"q1": ["d1"]})):
-        with pytest.raises(TypeError, match=r"exchange the first two arguments, pool\(questions, runs\)"):
+        with pytest.raises(TypeError, match=r"swap the first two arguments, pool\(questions, runs\)"):
             rm.pool(runs, questions)  # type: ignore[arg-type]  # that is what is tested

@@ -86,7 +86,7 @@ def test_sources_are_stated_or_assumed_and_the_table_says_so() -> None:
     ("sources", "problem"),
     [
         ("bm25", r"got 'bm25'; write sources=\['bm25'\]"),
-        (["sparse"], "sources names 'sparse', which is no stage; the stages are 'bm25', 'fused'"),
+        (["sparse"], "sources names 'sparse', which is not a stage; the stages are 'bm25', 'fused'"),
         ([], "sources must name at least one of the stages 'bm25', 'fused'"),
     ],
 )

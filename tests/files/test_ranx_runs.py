@@ -39,8 +39,8 @@ def test_any_text_may_be_compressed_by_lz4(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (["q1"], "no run of ranx, which maps queries to documents with scores"),
-        ({"q1": ["d1"]}, "no run of ranx"),
+        (["q1"], "not a run of ranx, which maps queries to documents with scores"),
+        ({"q1": ["d1"]}, "not a run of ranx"),
         ({"q1": {"d1": "high"}}, "'high' as score, which is not a finite number"),
         ({"q1": {"d1": float("nan")}}, "not a finite number"),
     ],

@@ -65,7 +65,11 @@ def piece(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("number", "line", "message"),
     [
-        (3, "q0 Q0 d2 3 19.7", r"line 3: q0 Q0 d2 3 19.7: 5 columns where a TREC run has 6: query Q0 document rank"),
+        (
+            3,
+            "q0 Q0 d2 3 19.7",
+            r"line 3: q0 Q0 d2 3 19.7: 5 columns where a TREC run has 6 columns: query Q0 document rank",
+        ),
         (3, "q0 Q0 d2 3 19.7 bm25 more", "line 3: .*: 7 columns where a TREC run has 6"),
         (30, "q4 Q0 d29 2 15.8", "line 30: q4 Q0 d29 2 15.8: 5 columns"),
         (30, "q", "line 30: q: 1 column where a TREC run has 6"),
@@ -95,7 +99,7 @@ def test_a_file_that_was_cut_is_told_from_the_wrong_one(write: Write) -> None:
         cut = text + " ".join(["q9", "Q0", "d9", "1", "2.5", "tag"][:columns])
         with pytest.raises(ValueError, match=f"{columns} columns where .* no line end, so the file seems to be cut"):
             rm.read_run(write(cut))
-        with pytest.raises(ValueError, match=rf"{columns} columns where a TREC run has 6: [\w ]+$"):
+        with pytest.raises(ValueError, match=rf"{columns} columns where a TREC run has 6 columns: [\w ]+$"):
             rm.read_run(write(cut + "\n" + text.replace("q", "r")))
 
 

@@ -50,7 +50,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
 
 @pytest.mark.parametrize("cell", [DEEP, f"[{DEEP}", DEEP.replace("[", "{").replace("]", "}"), "(d1)"])
 def test_a_cell_that_cannot_be_read_is_an_error_with_its_place(cell: str) -> None:
-    with pytest.raises(ValueError, match=r"row 1, 'relevant': .* is no list that can be read") as caught:
+    with pytest.raises(ValueError, match=r"row 1, 'relevant': .* cannot be read as a list") as caught:
         read_cells([{"relevant": cell}], None, is_table=True)
     assert len(str(caught.value)) < 250
 
@@ -128,7 +128,7 @@ def test_a_separator_splits_and_commas_need_one(tmp_path: Path, column: str) -> 
         rm.read_questions(path)
     assert list(judgments_of(rm.read_questions(path, separator=","))) == ["a.md", "b.md"]
     assert list(judgments_of(rm.read_questions(path, separator=""))) == ["a.md, b.md"]
-    with pytest.raises(ValueError, match="';' stands in no cell, but ',' does"):
+    with pytest.raises(ValueError, match="';' occurs in no cell, but ',' does"):
         rm.read_questions(path, separator=";")
     assert list(judgments_of(rm.read_questions(write_questions(tmp_path, column, "[]")))) == []
 

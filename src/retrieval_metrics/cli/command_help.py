@@ -86,7 +86,7 @@ examples:
 """,
     ),
     "tune": CommandHelp(
-        "Select the best of several runs, with its expected value on new questions, which is corrected for selection "
+        "Select the best of several runs, and estimate its mean on new questions, corrected for selection bias "
         "(out-of-bag bootstrap).",
         """\
 examples:

@@ -192,9 +192,9 @@ def _refuse_contradictions(arguments: argparse.Namespace, *, has_several_runs: b
     """Raise if options do not go together."""
     prints_trec_eval = arguments.format == "trec_eval"
     if arguments.no_summary and not prints_trec_eval:
-        raise ValueError("-n is about the lines of trec_eval, and needs --format trec_eval")
+        raise ValueError("-n is for the lines of trec_eval, and needs --format trec_eval")
     if prints_trec_eval and (has_several_runs or arguments.slices is not None):
-        raise ValueError("--format trec_eval is about one run; call evaluate once for each")
+        raise ValueError("--format trec_eval is for one run; call evaluate once for each")
     if arguments.report is not None and has_several_runs:
         raise ValueError("--report takes one run; use compare for a report on several")
     if arguments.save is not None and has_several_runs:
@@ -202,7 +202,7 @@ def _refuse_contradictions(arguments: argparse.Namespace, *, has_several_runs: b
     if arguments.label and arguments.save is None:
         raise ValueError("--label is saved with the evaluation, so it needs --save FILE")
     if arguments.slices is not None and has_several_runs:
-        raise ValueError("--slices is about one run; call evaluate once for each")
+        raise ValueError("--slices is for one run; call evaluate once for each")
 
 
 def _rules_of_options(arguments: argparse.Namespace) -> rm.Rules:

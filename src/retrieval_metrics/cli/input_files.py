@@ -68,7 +68,7 @@ def paths_by_name(arguments: Sequence[str]) -> dict[str, str]:
 def read_named_inputs(arguments: argparse.Namespace, paths: dict[str, str]) -> dict[str, tuple[Any, Any]]:
     """Return the judgments and the run of each name; with `--view`, the run is a view of traces."""
     if arguments.view is None and (arguments.question_id or arguments.tool or arguments.citations):
-        raise ValueError("--question-id, --tool and --citations are about traces; name a view of them with --view")
+        raise ValueError("--question-id, --tool and --citations are for traces; name a view of them with --view")
     qrels, runs = read_qrels_and_run(arguments, paths if arguments.view is None else {})
     if arguments.view is None:
         return {name: (qrels, run) for name, run in runs.items()}

@@ -270,7 +270,7 @@ def list_pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[str, 
     if baseline is None:
         return [(later, earlier) for earlier, later in combinations(systems, 2)]
     if baseline not in systems:
-        raise ValueError(f"baseline={baseline!r} is none of the systems: {', '.join(map(repr, systems))}")
+        raise ValueError(f"baseline={baseline!r} is not one of the systems: {', '.join(map(repr, systems))}")
     return [(system, baseline) for system in systems if system != baseline]
 
 

@@ -150,5 +150,5 @@ def _find_bounded_mean(evaluation: Evaluation, name: str) -> float:
     if name != LATENCY_COLUMN:
         return evaluation.means[name]
     if not evaluation.scores.seconds:
-        raise ValueError("seconds are known only of retrievers that tune asks, or of runs of retrieve")
+        raise ValueError("seconds are known only for retrievers that tune runs, or for runs of retrieve")
     return float(np.mean(list(evaluation.scores.seconds.values())))

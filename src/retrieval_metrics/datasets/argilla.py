@@ -94,7 +94,7 @@ def _read_record(entry: Any, number: int) -> _Record:
     elif all(hasattr(entry, name) for name in ("fields", "metadata", "responses", "suggestions")):
         return _read_object(entry)
     raise ValueError(
-        f"entry {number} is no record of Argilla, with fields, responses and suggestions; pass dataset.records, or "
+        f"entry {number} is not a record of Argilla, with fields, responses and suggestions; pass dataset.records, or "
         "what its to_json or to_list wrote"
     )
 
@@ -210,8 +210,8 @@ def _collect_answers(
         elif reply.value is not None:
             if isinstance(reply.value, (list, tuple)):
                 raise ValueError(
-                    f"the answer {reply.value!r} to {reply.question!r} for document {document!r} is no label, rating "
-                    "or ranking; choose another question with question=..."
+                    f"the answer {reply.value!r} to {reply.question!r} for document {document!r} is not a label, "
+                    "rating or ranking; choose another question with question=..."
                 )
             collector.add_answer(GivenAnswer(query, document, reply.value, grader, reply.kind))
 

@@ -75,7 +75,7 @@ class Spending:
             raise BudgetSpentError(f"the budget of {self._budget:,} calls is spent")
         if self._token_budget is not None and self._n_tokens + tokens > self._token_budget:
             raise BudgetSpentError(
-                f"of the budget of {self._token_budget:,} tokens {self._n_tokens:,} are spent, and the prompt has "
+                f"{self._n_tokens:,} of the budget of {self._token_budget:,} tokens are spent, and the prompt has "
                 f"{tokens:,}"
             )
         self._calls.made += 1

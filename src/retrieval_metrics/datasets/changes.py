@@ -241,7 +241,7 @@ class Changes(Evaluation):
         if without_text:
             warn(
                 f"{len(without_text)} of the {len(changed)} queries that changed have no text in questions, such as "
-                f"{without_text[0]!r}; their documents are not in the pool, so grading it does not settle the "
+                f"{without_text[0]!r}; their documents are not in the pool, so grading it does not determine the "
                 "difference"
             )
         runs = {name: self._compared_part(run) for name, run in self._runs.items()}

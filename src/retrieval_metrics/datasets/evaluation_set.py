@@ -86,13 +86,14 @@ class EvaluationSet(Questions):
             dataset: One of
 
                 - pairs `(query text, relevant)`;
-                - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be called
-                  `question`, `user_input` or `text`, its judgments `relevant_ids`, `relevant_doc_ids`,
+                - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be
+                  called `question`, `user_input` or `text`, its judgments `relevant_ids`, `relevant_doc_ids`,
                   `expected_doc_ids`, `gold_ids` and the like, `reference_context_ids`, `retrieval_gt` (AutoRAG) or
-                  `qrels`, its id `query_id`, `question_id`, `qid` or `_id`. Forbidden documents are a list `forbidden`
-                  beside them, or have a grade below 0. A row can say where the question comes from: `source`, `kind`,
-                  `author`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer (`answer`,
-                  `reference`, `expected_answer` or `ground_truth`); and its `conversation`, the messages before it;
+                  `qrels`, its id `query_id`, `question_id`, `qid` or `_id`. Forbidden documents are a list
+                  `forbidden` beside them, or has a grade below 0. A row can say where the question comes from:
+                  `source`, `kind`, `author`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer
+                  (`answer`, `reference`, `expected_answer` or `ground_truth`); and its `conversation`, the messages
+                  before it;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
                 - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with one row per question, with

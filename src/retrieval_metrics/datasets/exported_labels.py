@@ -194,7 +194,7 @@ class AnswerCollector:
         without_grade = [choice for choice in choices if not _has_grade(choice, grades)]
         if without_grade:
             raise ValueError(
-                f"choices such as {without_grade[0]!r} are no numbers; pass the grade of each, such as 0 for not "
+                f"choices such as {without_grade[0]!r} are not numbers; pass the grade of each, such as 0 for not "
                 f"relevant and None for no grade: grades={_format_choices(without_grade)}"
             )
         if isinstance(grades, Mapping):

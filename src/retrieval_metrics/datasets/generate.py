@@ -320,7 +320,7 @@ async def agenerate_questions(
     _require_known_names([evidence], ("quotes", "sentences"), "evidence")
     n_by_kind = apportion(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")
     if UNANSWERABLE in n_by_kind and ANSWERABLE not in checks:
-        raise ValueError(f"{UNANSWERABLE!r} questions need the check {ANSWERABLE!r}: nothing else tells that they are")
+        raise ValueError(f"{UNANSWERABLE!r} questions need the check {ANSWERABLE!r}: nothing else shows that they are")
     client = LlmClient(model)
     texts = Corpus.from_texts(corpus, passage_length)
     if kinds is None and SEVERAL_PASSAGES in n_by_kind and len(texts.passages) == 1:

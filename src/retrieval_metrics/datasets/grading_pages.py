@@ -50,7 +50,7 @@ def write_grading_pages(
     shares = share_out(items, people, overlap, seed)
     person_by_path = {_path_of_person(path, person): person for person in shares}
     if len(person_by_path) < len(shares):
-        raise ValueError(f"the names {', '.join(shares)} make equal names of files")
+        raise ValueError(f"the names {', '.join(shares)} give equal file names")
     for number, (person_path, person) in enumerate(person_by_path.items()):
         _write_page(person_path, shares[person], queries, seed=seed + number, person=person, **page_options)
     return tuple(person_by_path)

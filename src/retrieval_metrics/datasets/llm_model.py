@@ -28,7 +28,7 @@ NAME_ATTRIBUTES = ("model_name", "model", "model_id", "name")
 class Model:
     """A model, with its name, the cache of its replies, and the limits of its calls.
 
-    A function that takes a model takes a `Model`, or what `ask` can be.
+    Functions that take a model take a `Model`, or anything that `ask` can be.
 
     Attributes:
         ask: A function from a prompt to a reply, synchronous or not, or a chat model or LLM of an installed host.
@@ -39,8 +39,8 @@ class Model:
         timeout: Seconds that one attempt of a call may take; None sets no limit.
         retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30. Rate limits
             are waited for as long as they last, up to 20 refusals in a row, and a warning says so; with 0 they are not.
-        budget: The largest number of calls of a function it is given to, retries included; replies from the cache are
-            free.
+        budget: The largest number of calls by each function it is passed to, retries included; replies from the cache
+            are free.
         token_budget: Likewise, the largest number of tokens in prompts and replies together.
         count_tokens: Returns the number of tokens of a text; None counts one token for every four characters.
 

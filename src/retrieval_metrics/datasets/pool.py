@@ -348,7 +348,7 @@ def pool(
         [('d1', 'bm25: rank 1'), ('d2', 'bm25: rank 2, dense: rank 1'), ('d3', 'dense: rank 2')]
     """
     if _are_questions(runs):
-        raise TypeError("the questions come first: exchange the first two arguments, pool(questions, runs)")
+        raise TypeError("the questions come first: swap the first two arguments, pool(questions, runs)")
     questions = resolve_texts(questions)
     texts = questions.queries if isinstance(questions, Questions) else questions
     if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):

@@ -43,7 +43,7 @@ class Scale(NamedTuple):
         if any(isinstance(grade, bool) or not isinstance(grade, Real) for grade in all_grades):
             raise TypeError(f"the grades of a rubric must be numbers, got {list(all_grades)}")
         if any(higher <= lower for lower, higher in pairwise(all_grades)):
-            raise ValueError(f"the grades of a rubric must rise, got {list(all_grades)}")
+            raise ValueError(f"the grades of a rubric must increase, got {list(all_grades)}")
         if isinstance(relevant_from, bool) or relevant_from not in all_grades[1:]:
             options = format_grades(all_grades[1:])
             raise ValueError(f"relevant_from must be one of the grades {options}, got {relevant_from!r}")

@@ -29,7 +29,7 @@ class Counts(DepthCounts):
         failed: Judged queries for which the retriever raised; they are among the missing.
         unjudged_queries: Queries of the run that are not judged; they are left out.
         no_relevant: Judged queries without a relevant document.
-        duplicates: Places in the rankings taken by a document that appears earlier in the same ranking.
+        duplicates: Ranks taken by a document that appears earlier in the same ranking.
         excluded: Documents left out of the rankings by `exclude=`.
         ties: Queries in which a judged document has the same score as another document.
         unlocated: Retrieved items that could not be compared with a span, because their position in its source is
@@ -38,7 +38,7 @@ class Counts(DepthCounts):
             by their text; those not found are unlocated too.
         ambiguous_locations: Items searched for by their text that occur in their source more than once; the place with
             a judged span was used, else the first.
-        without_match_value: Retrieved items without a value for `match=`, such as chunks without a source; they meet
+        without_match_value: Retrieved items without a value for `match=`, such as chunks without a source; they match
             no judged id.
         near_misses: Relevant documents that were not found, but for whose query an id was retrieved that nearly equals
             theirs; see `retrieval_metrics.matching.near_misses`.

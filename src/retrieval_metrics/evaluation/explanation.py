@@ -198,7 +198,8 @@ class Worst(Printed, Sequence[Explanation]):
             first.
         n_relevant: How many are relevant over all these queries.
         n_found: How many of them were found; if the cutoff leaves no room, some are neither found nor missing.
-        unit: What is counted: a document, a passage where quotes, texts or spans are judged, or of groups a fact.
+        unit: What is counted: a document, a passage where quotes, texts or spans are judged, or a fact where groups
+            are.
         losses: The same failures by the stage that lost the document, if the run records its stages.
         depths: Where the rankings end.
         n_imperfect: Of a metric in which lower is better, how many queries do not have the best value; else None.
@@ -298,7 +299,7 @@ class Worst(Printed, Sequence[Explanation]):
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per missing document of the listed queries, the worst query first.
 
-        Of a metric in which lower is better, a row per forbidden result.
+        For a metric in which lower is better, a row per forbidden result.
 
         Raises:
             ImportError: If pandas is not installed; the message contains the command that installs it.

@@ -24,7 +24,7 @@ def read_ranx_run(source: Reader) -> Mapping[str, Any]:
     try:
         content = cbor2.loads(inner_text.content())
     except (cbor2.CBORDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{source.name} is damaged, or no run of ranx: {error}") from error
+        raise ValueError(f"{source.name} is damaged, or not a run of ranx: {error}") from error
     if not isinstance(content, dict) or not all(isinstance(ranking, dict) for ranking in content.values()):
-        raise ValueError(f"{source.name} is no run of ranx, which maps queries to documents with scores")
+        raise ValueError(f"{source.name} is not a run of ranx, which maps queries to documents with scores")
     return content

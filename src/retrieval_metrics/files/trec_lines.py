@@ -237,7 +237,7 @@ def _layout_hint(n_columns: int, layout: TrecLayout) -> str:
 
 
 def _describe_columns(layout: TrecLayout) -> str:
-    return f"{len(layout.fields)}: {' '.join(layout.fields)}"
+    return f"{len(layout.fields)} columns: {' '.join(layout.fields)}"
 
 
 class TrecLine(NamedTuple):

@@ -146,7 +146,7 @@ def _require_use(separator: str, texts: Sequence[str], plain_texts: Sequence[str
         for other in (*SEPARATORS, COMMA):
             if other in text.strip():
                 raise ValueError(
-                    f"separator={separator!r} stands in no cell, but {other!r} does, as in {text!r}; pass "
+                    f"separator={separator!r} occurs in no cell, but {other!r} does, as in {text!r}; pass "
                     f"separator={other!r} if it stands between ids, separator='' if each cell holds one id"
                 )
 
@@ -218,7 +218,7 @@ def _read_python_literal(text: str, where: str) -> Any:
         value = literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
         raise ValueError(
-            f"{where}: {show_text(text)} is no list that can be read; write it with json.dumps(list)"
+            f"{where}: {show_text(text)} cannot be read as a list; write it with json.dumps(list)"
         ) from error
     if _PRINTED_ARRAY.search(text) and not _holds_a_blank(value):
         raise ValueError(
@@ -252,4 +252,4 @@ def _as_text_id(value: Any, where: str) -> str:
         return str(value)
     if isinstance(value, float) and value.is_integer():  # spreadsheets store whole numbers so
         return str(int(value))
-    raise ValueError(f"{where}: {value!r} is no id; ids are text or whole numbers")
+    raise ValueError(f"{where}: {value!r} is not an id; ids are text or whole numbers")

@@ -22,12 +22,12 @@ class Provenance:
     """Where a question comes from; every attribute is optional.
 
     Attributes:
-        source: The document that the question was made from. Questions about one document depend on each other.
+        source: The document that the question was made from. Questions about one document are not independent.
         kind: The kind of question, in your own words, such as `factual` or `multi-hop`.
         author: Who wrote or checked it.
         model: The model that wrote it.
         prompt: The prompt that the model was given, or its version.
-        date: When it was made: a date, or a text such as `2026-05-31`. Of a date with a time, such as a cell of Excel,
+        date: When it was made: a date, or a text such as `2026-05-31`. For a date with a time, such as a cell of Excel,
             the date is kept.
         labels: Labels of your own, such as `{"team": "billing"}`.
 

@@ -177,7 +177,9 @@ def declare_sources(stage_names: Collection[str], sources: Collection[str]) -> d
         raise ValueError(f"sources must name at least one of the stages {listed_names}, got {sources!r}")
     for name in sources:
         if name not in stage_names:
-            raise ValueError(f"sources names {name!r}, which is no stage; the stages are {listed_names or 'unknown'}")
+            raise ValueError(
+                f"sources names {name!r}, which is not a stage; the stages are {listed_names or 'unknown'}"
+            )
     return {name: name not in sources for name in stage_names}
 
 

@@ -43,12 +43,12 @@ def read_traces(
     A call is an outermost retriever span, or a tool named in `tools` that has no retriever inside. Calls are ordered by
     the turn of the agent and by their position in the model's message, never by the clock alone. A search that is
     repeated after a failure, with the same id or question in the same turn, is one call with several attempts. If a
-    reranker follows in the same step, what it hands on is what was found. The context is every document that was found
-    and whose whole text stands in the input of the model that answered. Where the last search was not followed by an
-    answer, context and citations are unknown.
+    reranker follows in the same step, its output is what was found. The context is every document that was found and
+    whose whole text is in the input of the model that answered. Where the last search was not followed by an answer,
+    context and citations are unknown.
 
-    What a tracer has cut, what holds two lists of documents that differ, or lies inside itself is refused, naming the
-    span, and never scored. `notes` count spans without their parent, repeated ones, results that do not say what was
+    Spans that a tracer truncated, that hold two different lists of documents, or that lie inside themselves are refused
+    by name, and never scored. `notes` count spans without their parent, repeated ones, results that do not say what was
     found or that an agent has cut, and what may be a search that is not counted. Where nothing says what was found, the
     source is refused.
 

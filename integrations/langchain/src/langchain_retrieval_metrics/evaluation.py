@@ -88,7 +88,7 @@ def _prepare_evaluation(
 
 @takes_arguments_of(_prepare_evaluation)
 def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:
-    """Ask a retriever every question of a dataset, several at a time, and score what it returns.
+    """Run a retriever on every question of a dataset, several at a time, and score the results.
 
     Args:
         retriever: A BaseRetriever, any other Runnable from a text to Documents (`prompt | chain | retriever`), or a
@@ -109,7 +109,7 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:
             ids to clusters, a function of the id, `"source"` (the document that a question comes from, if the dataset
             has it), or None.
         query_key: The key under which a chain takes the query, such as `"input"` for `create_retrieval_chain`; None
-            passes the text, and asks an agent of LangGraph with a message.
+            passes the text, to a LangGraph agent as a message.
         documents_key: The key of the documents in the answer of a chain, such as `"context"` for
             `{"answer": ..., "context": ...}`; None for a retriever.
         tools: The names of an agent's tools that search without a retriever and keep their Documents as artifact. The
@@ -137,7 +137,7 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:
         Exception: The first failure, if every question failed.
 
     Warns:
-        RetrievalWarning: If nothing was retrieved for a question, or nothing that was retrieved is judged anywhere.
+        RetrievalWarning: If nothing was retrieved for a question, or no retrieved document is judged for its question.
 
     Example:
         >>> documents = [Document("a closure is", id="naming#2"), Document("yield gives", id="yield#1")]
@@ -152,7 +152,7 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:
 
 @takes_arguments_of(_prepare_evaluation)
 async def aevaluate_retriever(*args: Any, **options: Any) -> Evaluation:
-    """Ask a retriever every question of a dataset, several at a time, and score what it returns.
+    """Run a retriever on every question of a dataset, several at a time, and score the results.
 
     This is the asynchronous version of `evaluate_retriever`, with the same arguments, result and errors. It calls
     `ainvoke`, or awaits a function.

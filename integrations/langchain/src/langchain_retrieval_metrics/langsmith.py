@@ -146,7 +146,7 @@ class Evaluator(Protocol):
 
 @takes_arguments_of(RowSettings)
 def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
-    """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous twin.
+    """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous version.
 
     A single evaluator returns the scores of all metrics, each under its name, with the ranks behind them as comment. If
     the target failed, they are 0, because nothing was retrieved, and the comment has the error; LangSmith's means would
@@ -165,8 +165,8 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
             `"query_id"` where queries are documents of the corpus.
         documents: The documents that chunks were cut from, as in `evaluate_retriever`, if spans are judged.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by; one example does not show it.
-        prefix: What stands before the name of each metric. LangSmith pools feedback with equal keys, so by default a
-            key holds every argument that is not the default, as in `mrr-documents_key-context`.
+        prefix: The prefix of the name of each metric. LangSmith pools feedback with equal keys, so by default a key
+            holds every argument that is not the default, as in `mrr-documents_key-context`.
 
     Raises:
         TypeError: If the prefix is not a text.
@@ -439,7 +439,7 @@ def langsmith_dataset(
 
     Args:
         dataset: The name of the dataset, or its id.
-        client: The client that asks; None makes one from the environment.
+        client: The LangSmith client; None makes one from the environment.
         splits: Only these splits of the dataset.
         as_of: A version of the dataset, by its tag or date, as in `Client.list_examples`.
 

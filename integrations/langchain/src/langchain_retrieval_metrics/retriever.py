@@ -101,7 +101,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         fetch_k: The number of candidates among the documents of the base retriever; None (the default) takes all.
         fetch_k_arg: The argument of the base retriever's `invoke` that receives `fetch_k`. None passes it as `k` to
             `store.as_retriever()`, sets it as `k` on a copy of retrievers that have such a field (BM25Retriever), and
-            does not tell others.
+            does not pass it to others.
         embeddings: Embeds the query, and every document without a known vector, each distinct text once.
         lambda_mult: The weight of relevance, from 0 (only diversity) to 1 (only relevance); 0.5 by default.
         relevance: `"query"` (the cosine with the query), `"score"` (the score in the metadata, such as a reranker's,

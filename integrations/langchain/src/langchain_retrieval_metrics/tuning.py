@@ -44,8 +44,8 @@ class MMRTuning(Tuning):
 
     Attributes:
         best: The setting to switch to; None if the conclusion is to keep the base retriever.
-        retriever: The MMRRetriever with that setting, or None. `better` says whether the questions show that it is
-            better; otherwise switching is right on average, and may not be here.
+        retriever: The MMRRetriever with that setting, or None. `is_significant` says whether the questions show that it
+            is better; otherwise the switch is a gain on average, but not shown to be one here.
     """
 
     best: Setting | None
@@ -207,8 +207,8 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
     """Try MMR with several lambdas and numbers of candidates, and say whether to prefer one to the base retriever.
 
     Each setting has the candidates that the retriever so configured would have: a store is searched for each `fetch_k`,
-    anything else is asked once, and every text is embedded once. The bar to beat is the base retriever: its first `k`
-    documents, in its own order. The core's `tune` chooses and says what the choice is worth on new questions, corrected
+    anything else is run once, and every text is embedded once. The default to beat is the base retriever: its first `k`
+    documents, in its own order. The core's `tune` selects a setting and estimates its gain on new questions, corrected
     for the number of settings.
 
     Args:
@@ -227,10 +227,11 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
         show_progress: Show a progress bar on stderr.
         config: The config of LangChain for every call of the base retriever.
         documents: The Documents that the chunks were cut from, as in `evaluate_retriever`.
-        **retriever_options: Settings of MMRRetriever, such as `embeddings` and `k`, if `retriever` is none yet.
+        **retriever_options: Settings of MMRRetriever, such as `embeddings` and `k`, if `retriever` is not an
+            MMRRetriever.
 
     Returns:
-        The choice, which you can print and plot.
+        The selected setting and its estimates; print and plot them.
 
     Raises:
         TypeError: If there are settings for an MMRRetriever, or as in `evaluate_retriever`.

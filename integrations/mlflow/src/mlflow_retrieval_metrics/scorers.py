@@ -82,7 +82,7 @@ def retrieval_scorers(
             that the core's `evaluate` takes.
         rules: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
-        prefix: What stands before the name of each metric. MLflow pools feedback with equal names, so by default a name
+        prefix: The prefix of the name of each metric. MLflow pools feedback with equal names, so by default a name
             holds every argument that is not the default, as in `mrr-retrieved-trace.rerank`; with a prefix it holds
             nothing else.
         pass_if: What each row must reach so that `result.passed` is True: a number for all metrics, or one for each, as

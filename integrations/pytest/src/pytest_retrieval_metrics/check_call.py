@@ -103,9 +103,9 @@ class CheckTask:
             evaluated = read_evaluated_result(qrels, metrics)
             if evaluated is None:
                 raise TypeError(
-                    f"retrieval_check got {type(qrels).__name__} alone: pass what is judged by it, a retriever or a "
-                    "run, as the second argument: retrieval_check(questions, retriever, at_least={'recall@5': 0.4}); "
-                    "only what is evaluated already, such as an rm.Evaluation, stands alone"
+                    f"retrieval_check got {type(qrels).__name__} alone: pass the retriever or the run as the "
+                    "second argument: retrieval_check(questions, retriever, at_least={'recall@5': 0.4}); only a "
+                    "finished evaluation, such as an rm.Evaluation, is passed alone"
                 )
             return cls._from_evaluated(evaluated, queries, rounds, options)
         is_run = isinstance(run_or_retriever, (Mapping, Run))

@@ -67,7 +67,7 @@ class _RetrievalTask:
 
 @takes_arguments_of(_RetrievalTask)
 def from_llama_index(*args: object, **options: object) -> RetrievedDataset:
-    """Ask a LlamaIndex retriever every query and return the rows to evaluate.
+    """Run a LlamaIndex retriever on every query and return the rows to evaluate.
 
     Every row has `user_input`, `retrieved_contexts` and `retrieved_context_ids`, and also `reference_context_ids` (or
     `reference_contexts` for `rm.Text` judgments) if the judgments are a flat list. Grades, groups, quotes, spans,
@@ -116,7 +116,7 @@ async def afrom_llama_index(*args: object, **options: object) -> RetrievedDatase
 
 @takes_arguments_of(_RetrievalTask)
 def from_langchain(*args: object, **options: object) -> RetrievedDataset:
-    """Ask a LangChain retriever every query and return the rows to evaluate.
+    """Run a LangChain retriever on every query and return the rows to evaluate.
 
     The rows, errors and warnings are those of `from_llama_index`. Documents of LangChain often have no id;
     `match="metadata:<name>"` takes one from their metadata.

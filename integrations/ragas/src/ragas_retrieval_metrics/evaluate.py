@@ -55,8 +55,8 @@ def evaluate_dataset(
             `"query_id"` if the dataset or `qrels` have the ids of the queries.
 
     Returns:
-        An evaluation of the core, with intervals and `explain`, `worst`, `by`, `report` and so on. The ids of queries
-        are their texts, or their ids if they are in the dataset or `qrels`.
+        An evaluation of the core, with intervals and `explain`, `worst`, `group_by`, `report` and so on. The ids of
+        queries are their texts, or their ids if they are in the dataset or `qrels`.
 
     Raises:
         TypeError: If the dataset has another shape.

@@ -120,8 +120,8 @@ def define_metric(
     piece without completing it has no row; any other item has one row with grade 0. A budget such as `@2000chars`
     leaves the rows of the items that fit.
 
-    The function is not called for an empty ranking, which scores 0 (unless lower is better, for then 0 would be
-    praise), nor for a query without a relevant document, where the metric is undefined (see `needs_relevant`). With
+    The function is not called for an empty ranking, which scores 0 (unless lower is better, where 0 would be the best
+    value), nor for a query without a relevant document, where the metric is undefined (see `needs_relevant`). With
     `ties="expected"` it is called for every order of the documents with equal scores; a query with more than 10,000
     orders is an error.
 

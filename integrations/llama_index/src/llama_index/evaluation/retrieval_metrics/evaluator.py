@@ -209,10 +209,10 @@ class PreparedRetrieval(Generic[EvaluatedT]):
 class RetrieverEvaluator(EvaluationSetup):
     """Evaluates a retriever; replaces `llama_index.core.evaluation.RetrieverEvaluator`.
 
-    `evaluate` and `evaluate_dataset` ask in threads by the synchronous ways of the host (`retrieve`, `query`, `chat`,
-    `postprocess_nodes`), their asynchronous twins in the running event loop: an asynchronous client of a service meets
-    one loop only, and both styles can be mixed. Agents, workflows and retrievers with `use_async=True` have only an
-    asynchronous way.
+    `evaluate` and `evaluate_dataset` call the synchronous methods of the host (`retrieve`, `query`, `chat`,
+    `postprocess_nodes`) in threads; their asynchronous versions use the running event loop. An asynchronous client of a
+    service is thus used in one loop only, and both styles can be mixed. Agents, workflows and retrievers with
+    `use_async=True` are asynchronous only.
 
     Args:
         retriever: The retriever; or a query engine, a chat engine or a workflow whose response has `source_nodes`; or
@@ -230,7 +230,7 @@ class RetrieverEvaluator(EvaluationSetup):
 
     Raises:
         ValueError: (as pydantic's ValidationError) If an argument or `match` is unknown, or two metrics have the same
-            name. When asked: if `match="source"` would compare the judged names with random ids of documents.
+            name. On evaluation: if `match="source"` would compare the judged names with random ids of documents.
     """
 
     @classmethod
