@@ -527,7 +527,7 @@ BLANK_ROWS: list[list[str | None]] = [
     [None, None, None, None],
     ["q2", "Who?", "d2", "1"],
 ]
-FAULTY_ROWS = [
+FAULTY_ROWS: list[tuple[list[str | None], str]] = [
     (["q2", "Who?", "d3", "much"], "row 7: the grade must be a number"),
     (["q1", "Why?\nAnd how?", "d1", "1"], "row 7: document 'd1' is judged twice"),
     (["q3", None, "d3", "1"], "row 7 has no 'query'"),

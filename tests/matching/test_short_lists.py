@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.matching import ids
+from retrieval_metrics.matching import exact_ids
 from retrieval_metrics.matching.exact_ids import judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.matching.short_lists import find_in_short_lists
@@ -37,7 +37,7 @@ def assert_same_ranks(qrels: rm.Qrels, run: Any, *, is_fast: bool) -> None:
     assert (find_in_short_lists(qrels, run) is not None) == is_fast
     ranks_at_once = facts(qrels, run)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ids, "find_in_short_lists", lambda *_: None)
+        patch.setattr(exact_ids, "find_in_short_lists", lambda *_: None)
         assert facts(qrels, run) == ranks_at_once
 
 
