@@ -98,16 +98,27 @@ class TextRule:
             runs_by_length = {length: set(word_runs(tokens, length)) for length in run_lengths}
             for reference in references:
                 is_in_item = reference.find_covered_words(runs_by_length[reference.run_length])
-                if is_in_item is None:
-                    continue
-                shorter_size = min(reference.size, item_size)
-                if reference.count_characters(is_in_item) / shorter_size >= self._matching.min_overlap:
-                    hits.add_overlapping(reference.piece_position, rank)
-                is_covered = is_covered_by_piece[reference.piece_position]
-                n_before = reference.count_characters(is_covered)
-                is_covered |= is_in_item
-                n_after = reference.count_characters(is_covered)
-                hits.add_coverage(reference.piece_position, rank, n_before, n_after, self._matching.min_coverage)
+                if is_in_item is not None:
+                    self._note_overlap(reference, is_in_item, item_size, rank, hits)
+                    is_covered = is_covered_by_piece[reference.piece_position]
+                    self._note_coverage(reference, is_in_item, is_covered, rank, hits)
+
+    def _note_overlap(
+        self, reference: _ReferenceText, is_in_item: BoolArray, item_size: int, rank: int, hits: PieceHits
+    ) -> None:
+        """Note an item that shares enough with a reference: of the shorter of the two, measured in characters."""
+        shorter_size = min(reference.size, item_size)
+        if reference.count_characters(is_in_item) / shorter_size >= self._matching.min_overlap:
+            hits.add_overlapping(reference.piece_position, rank)
+
+    def _note_coverage(
+        self, reference: _ReferenceText, is_in_item: BoolArray, is_covered: BoolArray, rank: int, hits: PieceHits
+    ) -> None:
+        """Add the words of an item to those that the items above it cover, and note how much they add."""
+        n_before = reference.count_characters(is_covered)
+        is_covered |= is_in_item
+        n_after = reference.count_characters(is_covered)
+        hits.add_coverage(reference.piece_position, rank, n_before, n_after, self._matching.min_coverage)
 
 
 def find_shared_words(reference: str, text: str, max_run_length: int) -> list[tuple[int, int]]:

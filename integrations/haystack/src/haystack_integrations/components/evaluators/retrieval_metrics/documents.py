@@ -1,23 +1,17 @@
-"""Convert Haystack's documents to items of the core, and read the fields by which documents are compared."""
+"""Convert Haystack's documents to items of the core, and describe them in messages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from haystack import Document
 
 from retrieval_metrics import Retrieved
 from retrieval_metrics.integration_api import as_list_of, finite_score_or_none
 
-if TYPE_CHECKING:
-    from retrieval_metrics.types import DocumentId
-
 # What a retriever returns: documents, or the outputs of a component.
 RetrieverAnswer: TypeAlias = Sequence[Document] | Mapping[str, Any]
-
-# The prefix of fields in the metadata of a document.
-META_PREFIX = "meta."
 
 # The metadata in which Haystack's splitters write the document of a chunk, and its offset there.
 SOURCE_KEY = "source_id"
@@ -80,42 +74,6 @@ def convert_items(answer: RetrieverAnswer) -> list[Retrieved]:
         returned = answer["documents"]
     documents = as_list_of(returned, Document, "a retriever must return a list of Documents")
     return [as_retrieved(document) for document in documents]
-
-
-def get_match_value(document: Document, field: str) -> DocumentId | None:
-    """Return the value by which a document is compared; None if it has none.
-
-    Example:
-        >>> get_match_value(Document(content="text", meta={"source": {"url": "a.html"}}), "meta.source.url")
-        'a.html'
-    """
-    if field == "content":
-        return document.content
-    if field == "id":
-        return document.id
-    value = _read_nested_value(document.meta, field.removeprefix(META_PREFIX))
-    if value is None or (isinstance(value, (str, int)) and not isinstance(value, bool)):
-        return value
-    raise TypeError(
-        f"documents can be compared by a str or an int; {field} of {describe_document(document)} is {value!r}"
-    )
-
-
-def _read_nested_value(meta: Mapping[str, Any], path: str) -> Any:
-    """Return the value at a path of keys with dots between them; None if a key is missing."""
-    value: Any = meta
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
-def require_field(field: str, argument: str, other_fields: Sequence[str] = ()) -> None:
-    """Raise unless a setting names metadata, or one of the other fields that are allowed."""
-    if field in other_fields:
-        return
-    if not field.startswith(META_PREFIX) or field == META_PREFIX:
-        allowed = ", ".join(map(repr, [*other_fields, "meta.<key>"]))
-        raise ValueError(f"{argument} must be one of {allowed}, got {field!r}")
 
 
 def describe_document(document: Document) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -12,10 +11,9 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import (
     as_retrieved,
     describe_document,
-    get_match_value,
-    require_field,
 )
 from haystack_integrations.components.evaluators.retrieval_metrics.judgments import JudgmentReader
+from haystack_integrations.components.evaluators.retrieval_metrics.match_fields import get_match_value, require_field
 from haystack_integrations.components.evaluators.retrieval_metrics.saved_values import (
     PipelineEvaluation,
     UndefinedValue,
@@ -25,13 +23,12 @@ from retrieval_metrics import (
     Evaluation,
     Metric,
     Qrels,
-    RetrievalWarning,
     Retrieved,
     RetrievedRun,
     Rules,
     evaluate,
 )
-from retrieval_metrics.integration_api import Scorer, as_list_of
+from retrieval_metrics.integration_api import Scorer, as_list_of, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -249,7 +246,7 @@ class RetrievalEvaluator:
         )
         if len(missing) == n_documents:
             raise ValueError(f"{message}; choose another document_comparison_field")
-        warnings.warn(f"{message}; they count as not relevant", RetrievalWarning, stacklevel=4)
+        warn(f"{message}; they count as not relevant", host="haystack")
 
 
 def _require_documents(expected: list[list[Document]], retrieved: Sequence[list[Document] | None]) -> None:

@@ -9,8 +9,8 @@ from haystack_integrations.components.evaluators.retrieval_metrics.documents imp
     SOURCE_KEY,
     START_KEY,
     describe_document,
-    get_match_value,
 )
+from haystack_integrations.components.evaluators.retrieval_metrics.match_fields import get_match_value
 from retrieval_metrics import Quote, Span
 from retrieval_metrics.types import DocumentId
 
