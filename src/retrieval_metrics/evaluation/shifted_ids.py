@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics._internal.patterns import lazy_pattern
@@ -84,7 +85,9 @@ def _is_conclusive(shifted: ShiftedIds | None) -> bool:
 
 def _list_first_ids(ranking: Any, key: Key) -> set[Any]:
     if isinstance(ranking, Mapping):
-        return set(heapq.nlargest(MAX_RANK, ranking, key=ranking.__getitem__))
+        # At once, because a guarded ranking is checked whenever it is read.
+        entries = list(ranking.items())
+        return {document for document, _ in heapq.nlargest(MAX_RANK, entries, key=itemgetter(1))}
     ids = set()
     for element in islice(ranking, MAX_RANK):
         ids.add(key(element) if isinstance(element, Retrieved) else element)
