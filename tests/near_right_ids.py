@@ -49,7 +49,7 @@ NEAR_RIGHT_IDS = (
     NearRightId("encoding", "Crème 28.md", "Cr\u00c3\u00a8me 28.md"),
     NearRightId("diacritics", "Jalapeño 28.md", "Jalapeno 28.md"),
     NearRightId("diacritics", "Zürich 28.md", "Zurich 28.md"),
-    NearRightId("quotation_marks", "dbpedia:Bread28", "<dbpedia:Bread28>"),
+    NearRightId("quotation_marks", "dbpedia:Bread28", "[dbpedia:Bread28]"),
     NearRightId("version", "2101.28001", "2101.28001v2"),
     NearRightId("version", "plan28.md", "plan28-v3.md"),
     NearRightId("joined", "row28,row29", "row28"),

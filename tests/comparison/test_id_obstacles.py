@@ -63,7 +63,8 @@ OLD: Any = {f"q{number}": [f"old-{number}"] for number in range(30)}
 REBUILT: Any = {query: ["y", f"new{documents[0]}"] for query, documents in OLD.items()}
 MEASURED: Any = {query: ["x", documents[0]] for query, documents in OLD.items()}
 SHARED: Any = {query: ["x"] for query in OLD}
-SHIFTED: Any = {f"q{number}": [f"old-{(number + 1) % 30}"] for number in range(30)}
+# Known documents, none of them relevant, and not those of the query before or after.
+OTHERS: Any = {f"q{number}": [f"old-{(number + 7) % 30}"] for number in range(30)}
 
 
 @pytest.mark.parametrize("shape", [dict, in_columns, with_items])
@@ -72,7 +73,7 @@ SHIFTED: Any = {f"q{number}": [f"old-{(number + 1) % 30}"] for number in range(3
     [
         (REBUILT, ("not_comparable", "foreign_ids")),
         (SHARED, ("worse", "budget")),
-        (SHIFTED, ("worse", "budget")),
+        (OTHERS, ("worse", "budget")),
     ],
 )
 def test_foreign_ids_are_not_measured_and_known_documents_are(run: Any, outcome: tuple[str, str], shape: Any) -> None:

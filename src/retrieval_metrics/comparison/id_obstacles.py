@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.comparison.difference import Differences
 from retrieval_metrics.evaluation.near_miss_effect import measure_near_miss_effect
+from retrieval_metrics.evaluation.shifted_ids import find_shifted_ids
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.run import Run
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.near_miss_effect import ChangeByQuery
     from retrieval_metrics.evaluation.scores import Origin, Scores
 
-Obstacle: TypeAlias = Literal["foreign_ids", "near_misses", "unlocated"]
+Obstacle: TypeAlias = Literal["foreign_ids", "near_misses", "shifted_ids", "unlocated"]
 
 
 def mark_id_obstacles(differences: Differences, scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Differences:
@@ -51,20 +52,21 @@ def find_unmeasured(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacl
     """Return the systems that cannot be measured: no document of theirs is judged, for a reason other than quality.
 
     The ids of such a system are foreign: none is judged for any query, and no system that meets judgments retrieved
-    one. Or spans are judged, and the position of its items is unknown. A system that retrieves known documents and
+    one. Or spans are judged, and the position of its items is unknown. Or hardly any is found, and most would be if
+    their ids were shifted by one. A system that retrieves known documents and
     finds nothing relevant is measured, and bad.
     """
+    unmeasured = _find_shifted(scores_by_system)
     without_judged: dict[str, Origin] = {}
     with_judged: list[Origin] = []
     for name, scores in scores_by_system.items():
         origin = scores.origin
-        if origin is None or not origin.judged.n_retrieved.any():
+        if origin is None or name in unmeasured or not origin.judged.n_retrieved.any():
             continue
         if origin.judged.is_empty:
             without_judged[name] = origin
         else:
             with_judged.append(origin)
-    unmeasured: dict[str, Obstacle] = {}
     if not without_judged:
         return unmeasured
     measured_ids: set[Any] = set()
@@ -78,6 +80,15 @@ def find_unmeasured(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacl
             if familiar_ids.isdisjoint(_iterate_ids(origin)):
                 unmeasured[name] = "foreign_ids"
     return unmeasured
+
+
+def _find_shifted(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacle]:
+    """Return the systems whose ids or rankings seem to be shifted by one."""
+    shifted: dict[str, Obstacle] = {}
+    for name, scores in scores_by_system.items():
+        if scores.origin is not None and find_shifted_ids(scores.origin) is not None:
+            shifted[name] = "shifted_ids"
+    return shifted
 
 
 def _iterate_ids(origin: Origin) -> Iterator[Any]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.near_queries import NearQuery
     from retrieval_metrics.evaluation.own_id_first import OwnIdFirst
     from retrieval_metrics.evaluation.shared_file_names import SharedFileName
+    from retrieval_metrics.evaluation.shifted_ids import ShiftedIds
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
     from retrieval_metrics.matching.near_ids import NearIdKind
@@ -186,6 +187,35 @@ def format_near_misses(near: NearMissReport) -> str:
         f"{near.n_near_misses} of {missing} {verb} retrieved under {other_id}{kinds}: for query "
         f"{example.query!r}{quote_query_text(example.query, near.query_texts)}, "
         f"{_format_difference(example.judged_id, example.retrieved_id, example.kind)}; {_format_id_change(near.change)}"
+    )
+
+
+def format_shifted_ids(shifted: ShiftedIds) -> str:
+    """Return that ids of documents, or the rankings of queries, are shifted by one, with an example."""
+    found = (
+        f"{shifted.n_found} of {shifted.n_relevant} relevant documents are among the first results, and "
+        f"{shifted.n_shifted}"
+    )
+    if shifted.side == "queries":
+        direction = "after" if shifted.offset > 0 else "before"
+        return (
+            f"{found} are in the ranking of the query {direction}: {shifted.judged_id!r} is in that of "
+            f"{shifted.retrieved_id!r}. Check whether rankings were joined with queries by position, and one is missing"
+        )
+    return (
+        f"{found} would be with IDs shifted by {shifted.offset:+d}: {shifted.retrieved_id!r} is retrieved where "
+        f"{shifted.judged_id!r} is judged. Check whether one side counts from 0 and the other from 1"
+    )
+
+
+def format_missing_values(names: Sequence[str]) -> str:
+    """Return that judgments hold ids that are missing cells."""
+    documents = numbers.format_count(len(names), "relevant document")
+    verb = "is" if len(names) == 1 else "are"
+    kinds = numbers.join_names(sorted({*map(repr, names)}), MAX_IDS)
+    return (
+        f"{documents} {verb} named like a missing cell that became text ({kinds}) and not found; leave such judgments "
+        "out"
     )
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+import numpy as np
+
 from retrieval_metrics.evaluation import data_warning_wording as wording
 from retrieval_metrics.evaluation.empty_rankings import find_empty_rankings
 from retrieval_metrics.evaluation.hidden_calls import find_hidden_calls
@@ -17,10 +19,11 @@ from retrieval_metrics.evaluation.own_id_first import find_own_id_first
 from retrieval_metrics.evaluation.parents import count_chunks_in_parents
 from retrieval_metrics.evaluation.score_order import are_distances
 from retrieval_metrics.evaluation.shared_file_names import find_retrieved_shared_file_name
+from retrieval_metrics.evaluation.shifted_ids import find_shifted_ids
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
 from retrieval_metrics.inputs.items import NO_TEXTS
-from retrieval_metrics.matching.near_misses import find_near_misses
+from retrieval_metrics.matching.near_misses import find_missing, find_near_misses
 from retrieval_metrics.metrics.base.metric import as_metric
 
 if TYPE_CHECKING:
@@ -39,6 +42,8 @@ WarningKind: TypeAlias = Literal[
     "no_common_ids",
     "near_misses",
     "near_queries",
+    "shifted_ids",
+    "missing_values",
     "shared_file_names",
     "without_match_value",
     "distances",
@@ -56,10 +61,16 @@ SYSTEM_WIDE: tuple[WarningKind, ...] = (
     "no_common_ids",
     "near_misses",
     "near_queries",
+    "shifted_ids",
+    "missing_values",
     "shared_file_names",
     "without_match_value",
     "distances",
 )
+
+
+# What pandas, Python and JSON make of a missing cell if it becomes text.
+MISSING_VALUES = frozenset({"nan", "NaN", "None", "<NA>", "NaT", "null"})
 
 
 class DataWarning(NamedTuple):
@@ -112,13 +123,17 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
 def _find_id_warnings(origin: Origin) -> list[DataWarning]:
     """Return what is wrong with the ids: none meets a judgment, or those of documents or queries nearly match."""
     warnings = []
+    shifted_ids = find_shifted_ids(origin)
     mismatch = None
     if origin.judged.is_empty:
         # Imported here because few evaluations need it.
         from retrieval_metrics.evaluation.id_mismatch import find_id_mismatch
 
         mismatch = find_id_mismatch(origin)
-    if mismatch is not None:
+    if mismatch is not None and shifted_ids is not None:
+        message = f"{wording.NOTHING_JUDGED_FOUND}; {wording.format_shifted_ids(shifted_ids)}"
+        warnings.append(DataWarning("no_common_ids", message, is_blocking=True))
+    elif mismatch is not None:
         warnings.append(DataWarning("no_common_ids", wording.format_id_mismatch(mismatch), is_blocking=True))
     else:
         near_misses = find_near_miss_report(origin)
@@ -128,7 +143,21 @@ def _find_id_warnings(origin: Origin) -> list[DataWarning]:
     if near_queries:
         n_empty = len(origin.judged.without_results)
         warnings.append(DataWarning("near_queries", wording.format_near_queries(near_queries, n_empty)))
+    if shifted_ids is not None and mismatch is None:
+        warnings.append(DataWarning("shifted_ids", wording.format_shifted_ids(shifted_ids)))
+    missing_values = find_missing_values(origin.judged)
+    if missing_values:
+        warnings.append(DataWarning("missing_values", wording.format_missing_values(missing_values)))
     return warnings
+
+
+def find_missing_values(judged: JudgedRun) -> list[str]:
+    """Return the relevant ids that are how a missing cell is printed, if they were not found."""
+    qrels = judged.qrels
+    if qrels.document_kind is not str or not any(name in qrels.documents for name in MISSING_VALUES):
+        return []
+    positions = np.flatnonzero(find_missing(judged) & (qrels.document_grade > 0)).tolist()
+    return [str(qrels.documents[position]) for position in positions if qrels.documents[position] in MISSING_VALUES]
 
 
 def _find_match_warnings(origin: Origin) -> list[DataWarning]:

@@ -43,7 +43,7 @@ def find_own_id_first(origin: Origin) -> OwnIdFirst | None:
         return None
     examples = []
     n_checked = 0
-    for query, ranking in _first_rankings(origin.run, origin.judged):
+    for query, ranking in iterate_first_rankings(origin.run, origin.judged, MAX_QUERIES):
         n_checked += 1
         if _comes_first(query, ranking) and not _is_relevant(query, qrels):
             examples.append(query)
@@ -52,15 +52,15 @@ def find_own_id_first(origin: Origin) -> OwnIdFirst | None:
     return OwnIdFirst(len(examples), n_checked, examples[0])
 
 
-def _first_rankings(run: Mapping[Any, Any], judged: JudgedRun) -> Iterator[tuple[Any, Any]]:
+def iterate_first_rankings(run: Mapping[Any, Any], judged: JudgedRun, max_queries: int) -> Iterator[tuple[Any, Any]]:
     """Yield the first judged queries of a run for which something was retrieved."""
     if isinstance(run, Run):
-        for query, ranking_in_columns in islice(run.rankings(), MAX_QUERIES):
+        for query, ranking_in_columns in islice(run.rankings(), max_queries):
             if query in judged.qrels.place and len(ranking_in_columns):
                 yield query, ranking_in_columns
         return
-    n_retrieved = judged.n_retrieved[:MAX_QUERIES].tolist()
-    for query, n_results in zip(judged.qrels.queries[:MAX_QUERIES], n_retrieved, strict=True):
+    n_retrieved = judged.n_retrieved[:max_queries].tolist()
+    for query, n_results in zip(judged.qrels.queries[:max_queries], n_retrieved, strict=True):
         if n_results:
             yield query, run[query]
 

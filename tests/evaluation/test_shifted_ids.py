@@ -1,0 +1,102 @@
+"""Ids and rankings that are shifted by one are found, and neighbours of relevant documents are not taken for them."""
+
+import random
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from conformance import call_with_warnings
+from data_warning_kinds import find_kinds, find_origin
+from retrieval_metrics.evaluation.shifted_ids import ShiftedIds, find_shifted_ids
+
+N_QUERIES = 20
+NUMBERS = [100 + 7 * number for number in range(N_QUERIES)]
+FORMS: Any = {
+    "numbers": lambda number: number,
+    "text": str,
+    "prefix": lambda number: f"doc_{number}",
+    "zeros": lambda number: f"d{number:05d}",
+}
+
+
+def make_shifted_run(form: Any, offset: int, n_found: int = 2) -> tuple[Any, Any]:
+    """Return judgments and a run whose ids are shifted, but for a few queries."""
+    qrels: Any = {}
+    run: Any = {}
+    for position, number in enumerate(NUMBERS):
+        qrels[f"q{position}"] = [form(number)]
+        run[f"q{position}"] = [form(number + (0 if position < n_found else offset)), form(90_000 + position)]
+    return qrels, run
+
+
+@pytest.mark.parametrize("offset", [1, -1])
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_documents_that_are_counted_from_another_number_are_found(form: Any, offset: int) -> None:
+    qrels, run = make_shifted_run(form, offset)
+    found = ShiftedIds("documents", offset, 18, 2, 20, form(NUMBERS[2]), form(NUMBERS[2] + offset))
+    scored = {query: {document: 1.0 / rank for rank, document in enumerate(run[query], 1)} for query in run}
+    items = {query: [rm.Retrieved(document) for document in run[query]] for query in run}
+    for given in (run, scored, items):
+        assert find_shifted_ids(find_origin(qrels, given)) == found
+    assert find_kinds(qrels, run) == ["shifted_ids"]
+
+
+@pytest.mark.parametrize("offset", [1, -1])
+def test_rankings_of_the_query_before_or_after_are_found(offset: int) -> None:
+    names = [f"{chr(97 + position)}.md" for position in range(N_QUERIES)]
+    qrels: Any = {f"q{position}": [name] for position, name in enumerate(names)}
+    run = {f"q{position}": [names[(position - offset) % N_QUERIES], "x.txt"] for position in range(N_QUERIES)}
+    shifted = find_shifted_ids(find_origin(qrels, run))
+    assert shifted is not None
+    assert (shifted.side, shifted.offset, shifted.n_found, shifted.n_shifted) == ("queries", offset, 0, 19)
+    _, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, run, "mrr"))
+    direction = "after" if offset > 0 else "before"
+    assert (
+        "every metric is 0; 0 of 19 relevant documents are among the first results, and 19 are in the" in warning_text
+    )
+    assert f"of the query {direction}" in warning_text
+
+
+def test_no_verdict_is_based_on_shifted_ids() -> None:
+    qrels, run = make_shifted_run(FORMS["text"], 1)
+    right = {query: list(documents) for query, documents in qrels.items()}
+    comparison, _ = call_with_warnings(lambda: rm.compare(qrels, {"right": right, "shifted": run}, "mrr"))
+    assert [conclusion.kind for conclusion in comparison.conclusions] == ["not_comparable"]
+    assert [difference.obstacle for difference in comparison.differences] == ["shifted_ids"]
+
+
+def test_neighbouring_chunks_and_bad_retrievers_are_no_shift() -> None:
+    for seed in range(60):
+        rng = random.Random(seed)
+        quality = rng.random()
+        qrels: Any = {}
+        run: Any = {}
+        for position in range(rng.choice([12, 50])):
+            chunk = rng.randrange(5, 400)
+            neighbours = [f"c{chunk + step}" for step in (-2, -1, 1, 2) if rng.random() < 0.6]
+            found = [f"c{chunk}"] if rng.random() < quality else []
+            run[f"q{position}"] = [*found, *neighbours, *(f"c{rng.randrange(400)}" for _ in range(5))]
+            rng.shuffle(run[f"q{position}"])
+            qrels[f"q{position}"] = [f"c{chunk}"]
+        shifted = find_shifted_ids(find_origin(qrels, run))
+        # Where hardly any chunk is found and most neighbours are, nothing tells them from shifted ids.
+        assert shifted is None or shifted.n_found <= 0.2 * shifted.n_relevant
+        if quality > 0.4:
+            assert shifted is None
+
+
+def test_few_documents_say_nothing() -> None:
+    qrels, run = make_shifted_run(FORMS["text"], 1, n_found=0)
+    few = list(qrels)[:9]
+    assert find_shifted_ids(find_origin({q: qrels[q] for q in few}, {q: run[q] for q in few})) is None
+
+
+@pytest.mark.parametrize("name", ["nan", "None", "<NA>", "null"])
+def test_missing_cells_that_became_ids_are_said(name: str) -> None:
+    qrels: Any = {"q1": ["d1"], "q2": [name], "q3": {name: 1, "d3": 1}}
+    run: Any = {"q1": ["d1"], "q2": ["x"], "q3": ["d3"]}
+    assert find_kinds(qrels, run) == ["missing_values"]
+    _, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, run, "mrr"))
+    assert f"2 relevant documents are named like a missing cell that became text ({name!r})" in warning_text
+    assert find_kinds(qrels, {query: [*ranking, name] for query, ranking in run.items()}) == []
