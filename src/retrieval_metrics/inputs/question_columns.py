@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 # Names of an id whose row has no other id. Beside the id of a query, such a name can be the number of a row.
 PLAIN_ID_KEYS = ("id", "_id")
 ID_KEYS = (*QUERY_ID_COLUMNS, *PLAIN_ID_KEYS)
-QUERY_KEYS = ("query", "question", "user_input", "text")
+QUERY_KEYS = ("query", "question", "user_input", "text", "query_text", "input")
 ANSWER_KEYS = (
     *("answer", "reference", "reference_answer", "expected_response"),
-    *("expected_answer", "ground_truth", "ground_truth_answer", "gold_answer", "golden_answer"),
+    *("expected_answer", "ground_truth", "ground_truth_answer", "gold_answer", "golden_answer", "expected_output"),
 )
 # The usual names of the columns of each role, of which the first counts.
 NAMES_BY_ROLE: Mapping[str, Sequence[str]] = {
@@ -38,18 +38,24 @@ NAMES_BY_ROLE: Mapping[str, Sequence[str]] = {
 }
 # Columns that name the document of a judgment if no other column does; beside one, they are labels of the question.
 FILE_COLUMNS = ("file", "filename", "file_name", "file_path", "filepath", "path", "document_name", "doc_name")
+# Columns that name the files or pages with the answer if no other column holds judgments.
+SOURCE_COLUMNS = (
+    *("expected_source", "expected_sources", "expected_file", "expected_files", "expected_source_path"),
+    *("ground_truth_source", "ground_truth_sources", "gold_source", "gold_sources"),
+)
 # The columns whose names are recognised whatever their case.
 _NAMES_IN_LOWER_CASE = frozenset(
     [name for names in NAMES_BY_ROLE.values() for name in names]
-    + [*FILE_COLUMNS, *PROVENANCE_FIELDS, "forbidden", "conversation", "reference_contexts"]
+    + [*FILE_COLUMNS, *SOURCE_COLUMNS, *PROVENANCE_FIELDS, "forbidden", "conversation", "reference_contexts"]
 )
 
 
 def use_usual_names(rows: Iterable[Any]) -> list[Any]:
     """Return rows whose columns have their usual names, whatever the case and the blanks in those of the user.
 
-    A column of file names becomes `"document"` if it is the only one and no other column holds judgments. A name stays
-    if the row has its usual form already, or if two names have the same usual form.
+    Where no other column holds judgments, the only column of expected sources becomes `"relevant"`; without one, the
+    only column of file names becomes `"document"`. A name stays if the row has its usual form already, or if two names
+    have the same usual form.
 
     Args:
         rows: The rows of a dataset; what is no mapping is returned as it is.
@@ -61,15 +67,24 @@ def use_usual_names(rows: Iterable[Any]) -> list[Any]:
         named_rows.append(named_row)
         if isinstance(named_row, Mapping):
             usual_names.update(name for name in named_row if isinstance(name, str))
-    file_columns = usual_names.intersection(FILE_COLUMNS)
     has_judgments = not usual_names.isdisjoint([*RELEVANT_COLUMNS, *DOCUMENT_COLUMNS, "reference_contexts"])
-    if has_judgments or len(file_columns) != 1 or usual_names.isdisjoint(QUERY_KEYS):
+    if has_judgments or usual_names.isdisjoint(QUERY_KEYS):
         return named_rows
-    (file_column,) = file_columns
+    source_columns = usual_names.intersection(SOURCE_COLUMNS)
+    file_columns = usual_names.intersection(FILE_COLUMNS)
+    if len(source_columns) == 1:
+        return _rename_column(named_rows, source_columns.pop(), "relevant")
+    if len(file_columns) == 1 and not source_columns:
+        return _rename_column(named_rows, file_columns.pop(), "document")
+    return named_rows
+
+
+def _rename_column(rows: Iterable[Any], column: str, new_name: str) -> list[Any]:
+    """Return rows with a column under another name."""
     renamed_rows: list[Any] = []
-    for row in named_rows:
-        if isinstance(row, Mapping) and file_column in row:
-            row = {("document" if name == file_column else name): value for name, value in row.items()}  # noqa: PLW2901  (the same row, with another name)
+    for row in rows:
+        if isinstance(row, Mapping) and column in row:
+            row = {(new_name if name == column else name): value for name, value in row.items()}  # noqa: PLW2901  (the same row, with another name)
         renamed_rows.append(row)
     return renamed_rows
 
