@@ -96,8 +96,8 @@ class EvaluationSet(Questions):
                 - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with one row per question, with
                   columns named like the keys of rows;
                 - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset, or the CSV of one;
-                  goldens of DeepEval; the JSON of SQuAD; examples of LangSmith with the question in their inputs and the judgments in their
-                  outputs. If such a dataset has texts but no ids, its judgments are `Text`;
+                  goldens of DeepEval; the JSON of SQuAD; examples of LangSmith with the question in their inputs and
+                  the judgments in their outputs. If such a dataset has texts but no ids, its judgments are `Text`;
                 - a path, as in `read_questions`: a BEIR folder (`queries.jsonl` and `qrels/test.tsv`), CSV, TSV, JSON,
                   JSONL, Parquet, Arrow or Excel;
                 - a mapping of query texts to judgments;
