@@ -41,6 +41,16 @@ class TestHowManyQuestions:
         (finding,) = rm.EvaluationSet.from_dataset(rows).lint().named("few_sources")
         assert finding.evidence == {"sources": {"only.md": 11}, "effective": 1.0}
 
+    def test_documents_known_from_the_corpus_alone_are_those_that_are_judged(self) -> None:
+        rows = [{"query": f"Question about {word}?", "relevant": ["a.md"]} for word in SUBJECTS]
+        corpus = [rm.Retrieved(f"c{number}", word, source="x/a.md") for number, word in enumerate(SUBJECTS)]
+        questions = rm.EvaluationSet.from_dataset(rows)
+        (finding,) = questions.lint(corpus, match="filename").named("few_sources")
+        assert finding.evidence["sources"] == {"a.md": 11}
+        assert "name the document of each as its source" in finding.message
+        run = {query: [corpus[0]] for query in questions.queries}
+        assert rm.evaluate(questions, run, "mrr", match="filename").scores.clusters is None
+
 
 class TestWholeSet:
     @pytest.mark.parametrize(

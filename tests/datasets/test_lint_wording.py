@@ -31,6 +31,7 @@ SENTENCES = [
     wording.format_contradicting_judgments(QUESTION, 1, wording.format_different_relevant(1, "'coffee'", 4, "'vault'")),
     wording.format_few_sources({"a.md": 9}, 9, 1.0),
     wording.format_few_sources({"a.md": 9, "b.md": 3}, 12, 1.6),
+    wording.format_few_sources({"a.md": 9, "b.md": 3}, 12, 1.6, are_clusters=False),
     wording.format_too_few_questions(
         metric="ndcg@10", difference=0.05, needed_range=(300, 1300), n_questions=40, spread=0.312, runs=[]
     ),

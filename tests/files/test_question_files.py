@@ -334,7 +334,7 @@ def test_a_workbook_may_have_no_header(tmp_path: Path) -> None:
         ("a.csv", "nr,frage,gold\nq1,why?,d1\n", {"columns": {"text": "frage"}}, "takes id, query, .*, not 'text'"),
         ("a.csv", "q1,why?,d1\nq2,how?,d2\n", {"columns": {"id": "q1"}}, "no header: .*'id': 1, 'query': 2"),
         ("a.csv", "q1,why?,d1\nq2,how?,d2\n", {"header": False}, "header=False needs the positions"),
-        ("a.json", '{"why?": ["d1"]}', {"columns": {"id": "nr"}}, "JSON object, without columns"),
+        ("a.json", '{"why?": ["d1"]}', {"columns": {"id": "nr"}}, "but the JSON object has none"),
         ("a.jsonl", '{"query": "a"}\n', {"columns": {"id": 1}, "header": False}, "jsonl, which has no header"),
         ("a.csv", "nr,frage,gold\nq1,why?,d1\n", {}, r"has no 'query' .* columns=\{'query': \.\.\.\}"),
     ],
@@ -571,3 +571,82 @@ def test_a_separator_alone_in_a_line_of_judgments_is_refused(tmp_path: Path) -> 
     (tmp_path / "qrels.csv").write_text("query,document,grade\nq1,d1,1\n,,\n")
     with pytest.raises(ValueError, match="line 3: ,,: the line has only separators"):
         rm.read_qrels(tmp_path / "qrels.csv")
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ({"name": "set", "entries": [{"query": "Why?", "expected_docs": ["a.md"]}]}, {"a.md": 1.0}),
+        ({"items": [{"query_id": "Why?", "query_text": "Why?", "expected_sources": ["a.md"]}]}, {"a.md": 1.0}),
+        ({"cases": [{"question": "Why?", "type": "short", "gold_docs": ["a.md"]}]}, {"a.md": 1.0}),
+        ({"examples": [{"query": "Why?", "relevant_doc_ids": ["d1", "d2"]}]}, {"d1": 1.0, "d2": 1.0}),
+        ([{"question": "Why?", "ground_truth_doc_ids": ["d1"]}], {"d1": 1.0}),
+        ([{"question": "Why?", "ground_truth_sources": ["a.md"], "expected_chunk_ids": ["c1"]}], {"c1": 1.0}),
+        ([{"query": "Why?", "relevant": [{"doc_id": "d1", "gain": 2}, {"doc_id": "d2", "gain": 0.5}]}], None),
+        ([{"query": "Why?", "relevant": [{"rank": 1, "chunk_id": "d1"}, {"rank": 2, "chunk_id": "d2"}]}], None),
+    ],
+)
+def test_json_of_other_shapes_is_read(tmp_path: Path, rows: Any, expected: dict[str, float] | None) -> None:
+    (tmp_path / "q.json").write_text(json.dumps(rows))
+    grades = read_qrels_of(rm.read_questions(tmp_path / "q.json"))
+    if expected is None:
+        expected = {"d1": 2.0, "d2": 0.5} if "gain" in json.dumps(rows) else {"d1": 1.0, "d2": 1.0}
+    assert grades == {"Why?": expected}
+
+
+def read_qrels_of(questions: rm.EvaluationSet) -> dict[Any, Any]:
+    return dict(rm.Qrels(questions).graded())
+
+
+def test_the_context_of_a_golden_is_judged_by_its_text(tmp_path: Path) -> None:
+    golden = {"input": "Why?", "expected_output": "So.", "actual_output": None, "retrieval_context": ["other"]}
+    (tmp_path / "goldens.json").write_text(json.dumps([{**golden, "context": ["It is so because of that."]}]))
+    questions = rm.read_questions(tmp_path / "goldens.json")
+    assert questions.qrels == {"Why?": [rm.Text("It is so because of that.")]}
+    assert questions.answers == {"Why?": "So."}
+    (tmp_path / "goldens.json").write_text(json.dumps([{**golden, "context": []}]))
+    with pytest.raises(ValueError, match=r"the golden 'Why\?' has no context, .* leave it out"):
+        rm.read_questions(tmp_path / "goldens.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "q.json",
+            '{"cases": [{"prompt": "Why?", "docs": ["a"]}]}',
+            "'cases' holds 1 row with the keys 'prompt', 'docs'",
+        ),
+        ("q.json", '{"name": "x", "rows": [{"question": "Why?", "hits": ["a"]}]}', "row 1 has no 'relevant' .*'hits'"),
+        (
+            "q.json",
+            '[{"query": "Why?", "relevant": [{"doc_id": "d1"}, {"path": "a.md"}]}]',
+            r"row 1: {'path': 'a.md'} names no document",
+        ),
+        (
+            "q.json",
+            '[{"query": "Why?", "relevant": [{"doc_id": "d1", "gain": 1}, {"doc_id": "d2"}]}]',
+            "row 1: 1 of 2 judged documents have a grade",
+        ),
+        ("q.json", '[{"query": "Why?", "relevant": [{"doc_id": "d1"}, {"doc_id": "d1"}]}]', "'d1' is judged twice"),
+        ("q.yaml", "- question: Why?\n  relevant: [a]\n", r"is YAML, which is not read; .* yaml.safe_load"),
+        ("q.csv", "question;relevant\nWhy?;a\n", r"pass pandas.read_csv\(path, sep=';', dtype=str\)"),
+    ],
+)
+def test_the_message_says_what_the_shape_lacks(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=message):
+        rm.read_questions(tmp_path / name)
+
+
+def test_the_advice_on_a_shape_reads_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "q.json"
+    path.write_text('{"cases": [{"prompt": "Why?", "docs": ["a"]}]}')
+    questions = rm.read_questions(path, columns={"query": "prompt", "relevant": "docs"})
+    assert read_qrels_of(questions) == {"Why?": {"a": 1.0}}
+    path.write_text('{"train": [{"query": "Why?"}], "test": [{"query": "Who?"}]}')
+    with pytest.raises(ValueError, match="several lists of them, 'train', 'test'; pass one of the lists"):
+        rm.read_questions(path, columns={"relevant": "docs"})
+    (tmp_path / "q.csv").write_text("question;relevant\nWhy?;a\n")
+    frame = pd.read_csv(tmp_path / "q.csv", sep=";", dtype=str)
+    assert read_qrels_of(rm.read_questions(frame)) == {"Why?": {"a": 1.0}}

@@ -87,20 +87,20 @@ class EvaluationSet(Questions):
 
                 - pairs `(query text, relevant)`;
                 - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be
-                  called `question`, `user_input` or `text`, its judgments `relevant_ids`, `relevant_doc_ids`,
-                  `expected_doc_ids`, `gold_ids` and the like, `reference_context_ids`, `retrieval_gt` (AutoRAG) or
-                  `qrels`, its id `query_id`, `question_id`, `qid` or `_id`. Forbidden documents are a list
+                  called `question`, `user_input`, `input` or `text`, its judgments `relevant_ids`, `relevant_doc_ids`,
+                  `expected_docs`, `gold_ids` and the like, `expected_sources`, `reference_context_ids`, `retrieval_gt`
+                  (AutoRAG) or `qrels`, its id `query_id`, `question_id`, `qid` or `_id`. Forbidden documents are a list
                   `forbidden` beside them, or has a grade below 0. A row can say where the question comes from:
                   `source`, `kind`, `author`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer
                   (`answer`, `reference`, `expected_answer` or `ground_truth`); and its `conversation`, the messages
-                  before it;
+                  before it. The rows can stand in a mapping, under any key;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
                 - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with one row per question, with
                   columns named like the keys of rows;
                 - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset, or the CSV of one;
-                  the JSON of SQuAD; examples of LangSmith with the question in their inputs and the judgments in their
-                  outputs. If such a dataset has texts but no ids, its judgments are `Text`;
+                  goldens of DeepEval; the JSON of SQuAD; examples of LangSmith with the question in their inputs and
+                  the judgments in their outputs. If such a dataset has texts but no ids, its judgments are `Text`;
                 - a path, as in `read_questions`: a BEIR folder (`queries.jsonl` and `qrels/test.tsv`), CSV, TSV, JSON,
                   JSONL, Parquet, Arrow or Excel;
                 - a mapping of query texts to judgments;

@@ -34,8 +34,12 @@ N_COMPARED_RUNS = 2
 def find_few_sources(subject: LintInput) -> Iterator[LintFinding]:
     """Yield a finding if the questions come from few documents."""
     n_by_source: Counter[str] = Counter()
+    are_clusters = True
     for query in subject.queries:
-        source = _find_source(subject, query)
+        source = _find_own_source(subject, query)
+        if source is None:
+            source = _find_source_in_corpus(subject, query)
+            are_clusters &= source is None
         if source is not None:
             n_by_source[source] += 1
     n_questions = n_by_source.total()
@@ -45,20 +49,32 @@ def find_few_sources(subject: LintInput) -> Iterator[LintFinding]:
     if effective >= MIN_SOURCES:
         return
     largest_first = dict(n_by_source.most_common())
-    message = wording.format_few_sources(largest_first, n_questions, effective)
+    message = wording.format_few_sources(largest_first, n_questions, effective, are_clusters=are_clusters)
     yield LintFinding("few_sources", None, message, {"sources": largest_first, "effective": effective})
 
 
-def _find_source(subject: LintInput, query: QueryId) -> str | None:
+def _find_own_source(subject: LintInput, query: QueryId) -> str | None:
+    """Return the document of a question as the set names it, by which evaluations cluster it; None if it does not."""
     if query in subject.sources:
         return subject.sources[query]
     for judged in subject.relevant[query]:
         if isinstance(judged, Span):
             return judged.source
-        if subject.passages is not None and isinstance(judged, (str, int)):
-            item = subject.passages.by_id.get(judged)
-            if item is not None:
-                return item.source
+    return None
+
+
+def _find_source_in_corpus(subject: LintInput, query: QueryId) -> str | None:
+    """Return the document of the first relevant passage that the corpus has; None if it has none."""
+    if subject.passages is None:
+        return None
+    for judged in subject.relevant[query]:
+        if not isinstance(judged, (str, int)):
+            continue
+        if subject.match != "id" and judged in subject.passages.ids:
+            return str(judged)  # the name of a document, such as that of its file
+        item = subject.passages.by_id.get(judged)
+        if item is not None:
+            return item.source
     return None
 
 

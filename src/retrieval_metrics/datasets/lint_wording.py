@@ -145,13 +145,25 @@ def format_different_relevant(first: QueryId, only_first: str, repeat: QueryId, 
 # The set as a whole.
 
 
-def format_few_sources(counts: Mapping[str, int], n_questions: int, effective: float) -> str:
-    """Say how few documents the questions come from; `counts` begins with the largest."""
+def format_few_sources(
+    counts: Mapping[str, int], n_questions: int, effective: float, *, are_clusters: bool = True
+) -> str:
+    """Say how few documents the questions come from, and what that does to intervals.
+
+    Args:
+        counts: The number of questions of each document, the largest first.
+        n_questions: The number of questions.
+        effective: The effective number of documents.
+        are_clusters: Whether the set names the documents, so that evaluations cluster the questions by them.
+    """
     largest = next(iter(counts))
+    consequence = "evaluate and compare treat them as clusters, so confidence intervals are wide"
+    if not are_clusters:
+        consequence = "name the document of each as its source, so that evaluate and compare treat them as clusters"
     return (
         f"{n_questions} questions come from {numbers.format_count(len(counts), 'document')}, {counts[largest]} of them "
         f"from {largest!r}; effective number of documents: {effective:.1f}. Questions about one document are not "
-        "independent: evaluate and compare treat them as clusters, so confidence intervals are wide"
+        f"independent: {consequence}"
     )
 
 

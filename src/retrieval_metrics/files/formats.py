@@ -86,6 +86,9 @@ def find_format_by_name(path: str | PathLike[str]) -> str | None:
     return FORMAT_BY_EXTENSION.get(file_path.suffix.lower())
 
 
+YAML_EXTENSIONS = (".yaml", ".yml")
+
+
 def detect_format(source: Reader, format: str | None) -> str:
     """Return the format of a source: the one passed, else that of its extension, else that of its content."""
     if format is not None:
@@ -136,6 +139,8 @@ def _detect_by_content(source: Reader) -> str:
     if len(fields) > 1:
         return "tsv"
     shown = first_line[:MAX_SHOWN_BYTES].decode(errors="replace")
+    if source.file_name.lower().endswith(YAML_EXTENSIONS):
+        raise ValueError(f"{source.name} is YAML, which is not read; pass its content: yaml.safe_load(open(path))")
     raise ValueError(
         f"cannot tell the format of {source.name} from its first line {shown!r}; pass "
         f"format={' or '.join(map(repr, FORMATS))}, or for a file without a header {POSITIONAL_FORMAT_HINT}"

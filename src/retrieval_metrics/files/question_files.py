@@ -28,6 +28,7 @@ from retrieval_metrics.inputs.question_columns import QUERY_KEYS, rename_columns
 from retrieval_metrics.inputs.question_rows import (
     CONVERSATION_KEY,
     find_answer,
+    find_only_rows,
     holds_question_rows,
     read_question_dataset,
     read_question_table,
@@ -176,7 +177,7 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
         if layout.columns and isinstance(content, list):
             content = rename_columns(content, layout.columns, reader.name)
         elif layout.columns:
-            raise ValueError(f"{reader.name} is a JSON object, without columns that columns= could name")
+            content = rename_columns(find_only_rows(content, "the JSON object"), layout.columns, reader.name)
         return read_question_dataset(questions_class, content, separator=layout.separator, is_file=True)
     if detected not in TABLE_FORMATS:
         raise ValueError(

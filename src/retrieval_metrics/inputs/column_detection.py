@@ -26,6 +26,8 @@ RELEVANT_COLUMNS = (
     *("relevant_ids", "relevant_doc_ids", "relevant_document_ids", "relevant_documents", "relevant_chunk_ids"),
     *("expected_doc_ids", "expected_document_ids", "expected_chunk_ids"),
     *("gold_ids", "gold_doc_ids", "gold_document_ids", "gold_chunk_ids", "retrieval_gt"),
+    *("ground_truth_ids", "ground_truth_doc_ids", "ground_truth_document_ids", "ground_truth_chunk_ids"),
+    *("expected_docs", "expected_documents", "gold_docs", "gold_documents"),
 )
 # Columns that grow as a document fits less well, so that they are no scores.
 DISTANCE_COLUMNS = ("distance", "dist", "l2", "cost")
@@ -175,7 +177,10 @@ def separator_note(column_names: list[str]) -> str:
         return describe_excel_separator(declared[1])
     for separator in OTHER_SEPARATORS:
         if separator in column_names[0]:
-            return f"; it seems to be separated by {separator!r}: a CSV file has commas, a TSV file tabs"
+            return (
+                f"; it seems to be separated by {separator!r}: a CSV file has commas, a TSV file tabs; save it so, or "
+                f"pass pandas.read_csv(path, sep={separator!r}, dtype=str)"
+            )
     return ""
 
 

@@ -20,6 +20,8 @@ REFERENCE_TEXTS_KEY = "reference_contexts"
 # The name of the id of a question in the metadata of an example of LangSmith, whose own ids must be UUIDs.
 QUERY_ID_KEY = "query_id"
 # The attributes of a sample of Ragas that are read.
+# The keys that every golden of DeepEval has; its `retrieval_context` is what a retriever found.
+GOLDEN_KEYS = frozenset({"input", "expected_output", "context"})
 RAGAS_FIELDS = ("user_input", "reference_context_ids", REFERENCE_TEXTS_KEY, "reference")
 
 
@@ -30,7 +32,8 @@ def find_rows(dataset: Any) -> Iterable[Any] | None:
     if isinstance(dataset, Mapping) and _is_squad(dataset.get("data")):
         return list(_read_squad(dataset["data"]))
     examples = _get_value(dataset, "examples")
-    if isinstance(examples, (list, tuple)):  # LlamaIndex's LabelledRagDataset, or its JSON
+    if isinstance(examples, (list, tuple)) and not any(map(_has_judgments, examples)):
+        # LlamaIndex's LabelledRagDataset, or its JSON
         return [_read_llama_index(example, number) for number, example in enumerate(examples, start=1)]
     if hasattr(dataset, "to_dicts") and hasattr(dataset, "columns"):  # polars
         return map(drop_missing, dataset.to_dicts())
@@ -39,6 +42,11 @@ def find_rows(dataset: Any) -> Iterable[Any] | None:
     if hasattr(dataset, "to_dict") and hasattr(dataset, "columns") and hasattr(dataset, "iloc"):  # pandas
         return map(drop_missing, dataset.to_dict("records"))
     return None
+
+
+def _has_judgments(row: Any) -> bool:
+    """Return whether a row has a column with all judgments of a question."""
+    return isinstance(row, Mapping) and any(column in row for column in RELEVANT_COLUMNS)
 
 
 def translate_row(row: Any) -> Any:
@@ -56,9 +64,23 @@ def translate_row(row: Any) -> Any:
     if not isinstance(row, (Mapping, list, tuple, str)) and hasattr(row, "user_input"):  # Ragas's SingleTurnSample
         sample = {name: getattr(row, name, None) for name in RAGAS_FIELDS}
         return _judge_by_texts(drop_missing(sample))
+    if isinstance(row, Mapping) and row.keys() >= GOLDEN_KEYS:
+        return _read_golden(row)
     if isinstance(row, Mapping):
         return _judge_by_texts(row)
     return row
+
+
+def _read_golden(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a golden of DeepEval as a row; its judgments are the texts of its context."""
+    texts = row["context"]
+    if not texts:
+        raise ValueError(
+            f"the golden {row['input']!r:.80} has no context, so nothing is known to be relevant to its question; "
+            "leave it out"
+        )
+    golden = {name: value for name, value in row.items() if name != "context"}
+    return _judge_by_texts({**golden, REFERENCE_TEXTS_KEY: texts})
 
 
 def _judge_by_texts(row: Mapping[str, Any]) -> Mapping[str, Any]:

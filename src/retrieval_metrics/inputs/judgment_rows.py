@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, GRADE_COLUMNS, RELEVANT_COLUMNS
+from retrieval_metrics.inputs.json_codec import PIECE_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+
+# How many names of a column a message lists.
+MAX_SHOWN_NAMES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,45 @@ def holds_judgment_rows(rows: Sequence[Any]) -> bool:
     if not any(find_document_column(row) for row in rows):
         return False
     return not any(_find_key(row, RELEVANT_COLUMNS) for row in rows)
+
+
+def read_document_objects(judgments: list[Any], number: int) -> Any:
+    """Return a list of objects that each name a document, such as `{"doc_id": "d1", "grade": 2}`, as ids or grades.
+
+    Args:
+        judgments: The judgments of a question; what holds no such objects is returned as it is.
+        number: The number of its row, for messages.
+
+    Raises:
+        ValueError: If an object names no document, or only some have a grade, or a document is named twice.
+    """
+    if not any(map(is_object, judgments)):
+        return judgments
+    grades: dict[Any, Any] = {}
+    n_graded = 0
+    for element in judgments:
+        if not isinstance(element, Mapping) or find_document_column(element) is None:
+            names = ", ".join(DOCUMENT_COLUMNS[:MAX_SHOWN_NAMES])
+            raise ValueError(
+                f"row {number}: {element!r:.200} names no document ({names}, ...); write ids, or {{id: grade}}"
+            )
+        document = element[find_document_column(element) or ""]
+        if document in grades:
+            raise ValueError(f"row {number}: document {document!r} is judged twice")
+        grade_key = _find_key(element, (*GRADE_COLUMNS, "gain"))
+        n_graded += grade_key is not None
+        grades[document] = _read_grade(element, grade_key, number)
+    if n_graded not in {0, len(grades)}:
+        raise ValueError(f"row {number}: {n_graded} of {len(grades)} judged documents have a grade; give all one")
+    return grades if n_graded else list(grades)
+
+
+def is_object(value: Any) -> bool:
+    """Return whether a value is a mapping that is neither a judged piece nor a group of documents with grades."""
+    if not isinstance(value, Mapping) or value.get("type") in PIECE_TYPES:
+        return False
+    has_only_grades = all(isinstance(element, Real) for element in value.values())
+    return not has_only_grades or find_document_column(value) is not None
 
 
 def find_document_column(row: Mapping[str, Any]) -> str | None:

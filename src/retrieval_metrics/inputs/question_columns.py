@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.inputs.column_detection import (
     DOCUMENT_COLUMNS,
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 # Names of an id whose row has no other id. Beside the id of a query, such a name can be the number of a row.
 PLAIN_ID_KEYS = ("id", "_id")
 ID_KEYS = (*QUERY_ID_COLUMNS, *PLAIN_ID_KEYS)
-QUERY_KEYS = ("query", "question", "user_input", "text")
+QUERY_KEYS = ("query", "question", "user_input", "text", "query_text", "input")
 ANSWER_KEYS = (
     *("answer", "reference", "reference_answer", "expected_response"),
-    *("expected_answer", "ground_truth", "ground_truth_answer", "gold_answer", "golden_answer"),
+    *("expected_answer", "ground_truth", "ground_truth_answer", "gold_answer", "golden_answer", "expected_output"),
 )
 # The usual names of the columns of each role, of which the first counts.
 NAMES_BY_ROLE: Mapping[str, Sequence[str]] = {
@@ -38,18 +38,24 @@ NAMES_BY_ROLE: Mapping[str, Sequence[str]] = {
 }
 # Columns that name the document of a judgment if no other column does; beside one, they are labels of the question.
 FILE_COLUMNS = ("file", "filename", "file_name", "file_path", "filepath", "path", "document_name", "doc_name")
+# Columns that name the files or pages with the answer if no other column holds judgments.
+SOURCE_COLUMNS = (
+    *("expected_source", "expected_sources", "expected_file", "expected_files", "expected_source_path"),
+    *("ground_truth_source", "ground_truth_sources", "gold_source", "gold_sources"),
+)
 # The columns whose names are recognised whatever their case.
 _NAMES_IN_LOWER_CASE = frozenset(
     [name for names in NAMES_BY_ROLE.values() for name in names]
-    + [*FILE_COLUMNS, *PROVENANCE_FIELDS, "forbidden", "conversation", "reference_contexts"]
+    + [*FILE_COLUMNS, *SOURCE_COLUMNS, *PROVENANCE_FIELDS, "forbidden", "conversation", "reference_contexts"]
 )
 
 
 def use_usual_names(rows: Iterable[Any]) -> list[Any]:
     """Return rows whose columns have their usual names, whatever the case and the blanks in those of the user.
 
-    A column of file names becomes `"document"` if it is the only one and no other column holds judgments. A name stays
-    if the row has its usual form already, or if two names have the same usual form.
+    Where no other column holds judgments, the only column of expected sources becomes `"relevant"`; without one, the
+    only column of file names becomes `"document"`. A name stays if the row has its usual form already, or if two names
+    have the same usual form.
 
     Args:
         rows: The rows of a dataset; what is no mapping is returned as it is.
@@ -61,19 +67,31 @@ def use_usual_names(rows: Iterable[Any]) -> list[Any]:
         named_rows.append(named_row)
         if isinstance(named_row, Mapping):
             usual_names.update(name for name in named_row if isinstance(name, str))
-    file_column = _find_document_column(usual_names)
-    if file_column is None:
+    column = _find_judgment_column(usual_names)
+    if column is None:
         return named_rows
-    return [_rename_column(row, file_column, "document") for row in named_rows]
+    return [_rename_column(row, column.name, column.usual_name) for row in named_rows]
 
 
-def _find_document_column(usual_names: set[str]) -> str | None:
-    """Return the only column of file names, if no other column of the questions holds judgments."""
-    file_columns = usual_names.intersection(FILE_COLUMNS)
+class _JudgmentColumn(NamedTuple):
+    """The only column that can hold judgments, and the usual name of such a column."""
+
+    name: str
+    usual_name: str
+
+
+def _find_judgment_column(usual_names: set[str]) -> _JudgmentColumn | None:
+    """Return the only column of sources or of file names, if no other column of the questions holds judgments."""
     has_judgments = not usual_names.isdisjoint([*RELEVANT_COLUMNS, *DOCUMENT_COLUMNS, "reference_contexts"])
-    if has_judgments or len(file_columns) != 1 or usual_names.isdisjoint(QUERY_KEYS):
+    if has_judgments or usual_names.isdisjoint(QUERY_KEYS):
         return None
-    return file_columns.pop()
+    source_columns = usual_names.intersection(SOURCE_COLUMNS)
+    file_columns = usual_names.intersection(FILE_COLUMNS)
+    if len(source_columns) == 1:
+        return _JudgmentColumn(source_columns.pop(), "relevant")
+    if len(file_columns) == 1 and not source_columns:
+        return _JudgmentColumn(file_columns.pop(), "document")
+    return None
 
 
 def _rename_column(row: Any, old_name: str, new_name: str) -> Any:

@@ -31,11 +31,14 @@ from retrieval_metrics.inputs.judgment_rows import (
     find_document_column,
     gather_judgment_rows,
     holds_judgment_rows,
+    is_object,
     number_rows,
+    read_document_objects,
 )
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
 from retrieval_metrics.inputs.question_columns import ANSWER_KEYS, ID_KEYS, QUERY_KEYS, rename_columns, use_usual_names
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
+from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -131,6 +134,7 @@ def read_question_dataset(
         if rows is not None:
             return _read_rows(questions_class, rows, separator, is_table=is_file)
         refuse_separator(separator)
+        _require_judgments(dataset)
         return _make_questions(questions_class, {text: text for text in dataset}, dataset, {})
     if any(callable(getattr(dataset, name, None)) for name in RETRIEVING_METHODS):  # some of them are iterable
         raise TypeError(
@@ -154,8 +158,10 @@ def _read_named_columns(
     """Read the rows of a dataset whose columns the user named."""
     name = f"the {type(dataset).__name__}"
     rows = find_rows(dataset)
+    if rows is None and isinstance(dataset, Mapping):
+        rows = find_only_rows(dataset, name)
     if rows is None:
-        if isinstance(dataset, (Questions, Mapping, str, bytes)) or not isinstance(dataset, Iterable):
+        if isinstance(dataset, (Questions, str, bytes)) or not isinstance(dataset, Iterable):
             raise ValueError(f"columns= names the columns of rows, but {name} has none")
         rows = dataset
     return read_question_dataset(questions_class, rename_columns(rows, columns, name), separator=separator)
@@ -242,13 +248,59 @@ def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
     """Return the rows of a mapping that is a row, holds a list of rows, or maps ids to rows; else None."""
     if _has_question_text(dataset):
         return [dataset]
-    for value in dataset.values():
-        if isinstance(value, list) and value and all(map(_is_judged_question, value)):
-            return value
+    rows_by_key = _find_lists_of_objects(dataset)
+    for rows in rows_by_key.values():
+        if all(map(_is_judged_question, rows)):
+            return rows
+    lists_of_questions = [rows for rows in rows_by_key.values() if all(map(_has_question_text, rows))]
+    if len(lists_of_questions) == 1:
+        return lists_of_questions[0]
     values = list(dataset.values())
     if not values or not all(map(_has_question_text, values)):
         return None
     return [{"id": query, **row} for query, row in dataset.items()]
+
+
+def _find_lists_of_objects(dataset: Mapping[Any, Any]) -> dict[Any, list[Any]]:
+    """Return the lists of rows in a mapping; lists of grades by document and of quotes are judgments."""
+    return {
+        key: value for key, value in dataset.items() if isinstance(value, list) and value and all(map(is_object, value))
+    }
+
+
+def find_only_rows(dataset: Mapping[Any, Any], name: str) -> list[Any]:
+    """Return the rows of a mapping whose columns the user named: those of its only list of rows.
+
+    Args:
+        dataset: The mapping.
+        name: What it is, for messages.
+
+    Raises:
+        ValueError: If it has several such lists, or none.
+    """
+    rows = _find_rows_in_mapping(dataset)
+    if rows is not None:
+        return rows
+    rows_by_key = _find_lists_of_objects(dataset)
+    if len(rows_by_key) != 1:
+        if not rows_by_key:
+            raise ValueError(f"columns= names the columns of rows, but {name} has none")
+        raise ValueError(
+            f"columns= names the columns of rows, but {name} has several lists of them, "
+            f"{', '.join(map(repr, rows_by_key))}; pass one of the lists"
+        )
+    (rows,) = rows_by_key.values()
+    return rows
+
+
+def _require_judgments(dataset: Mapping[Any, Any]) -> None:
+    """Raise if a mapping that should hold the judgments of queries by their texts holds a list of rows."""
+    for key, rows in _find_lists_of_objects(dataset).items():
+        raise ValueError(
+            f"{key!r} holds {numbers.format_count(len(rows), 'row')} with the keys {', '.join(map(repr, rows[0]))}, "
+            f"none of which is known as the text of a question ({', '.join(QUERY_KEYS)}); name them with "
+            "columns={'query': ..., 'relevant': ...}"
+        )
 
 
 def holds_question_rows(dataset: Mapping[Any, Any]) -> bool:
@@ -382,7 +434,7 @@ def _read_row(row: Any, number: int) -> _QuestionRow:
         if relevant is None:  # null in JSON, like an empty cell
             relevant = []
         if isinstance(relevant, list):  # from JSON, it can hold objects for quotes, texts and spans
-            relevant = decode_judgments(relevant, f"row {number}")
+            relevant = decode_judgments(read_document_objects(relevant, number), f"row {number}")
         if row.get("forbidden") is not None:
             relevant = add_forbidden(relevant, row["forbidden"], f"row {number}")
         return _QuestionRow(_find_id(row, text), text, relevant)
