@@ -32,7 +32,8 @@ def count_chunks_in_parents(origin: Origin) -> int:
             continue
         contained: set[Any] = set()
         for item in ranking:
-            contained.update(item.contains)
+            if item.contains:
+                contained.update(item.contains)
         if not contained:
             continue
         if not contained.isdisjoint(qrels.documents[qrels.bounds[position] : qrels.bounds[position + 1]]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import countOf
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -67,7 +68,7 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mappin
         judged = _judge_pieces(qrels, rankings, matching, lengths)
     if needs_ids:
         for item_ids in ids.values():
-            judged.without_match_value += sum(isinstance(item_id, MissingId) for item_id in item_ids)
+            judged.without_match_value += countOf(map(type, item_ids), MissingId)
     return judged
 
 
@@ -107,7 +108,9 @@ def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]
         item_ids: list[Any] = [key(item) for item in items]
         if matching.by != "id":  # a blank source or value of a function names nothing
             item_ids = ["" if isinstance(item_id, str) and item_id.isspace() else item_id for item_id in item_ids]
-        n_missing = sum(map(is_missing_id, item_ids))
+        n_missing = 0
+        if None in item_ids or "" in item_ids:  # rarely, and one look at all takes less time than one at each
+            n_missing = sum(map(is_missing_id, item_ids))
         has_any_id = has_any_id or n_missing < len(item_ids)
         if n_missing:
             queries_without_id.append(query)
@@ -196,7 +199,8 @@ def _contain_judged_ids(qrels: Qrels, rankings: ItemsByQuery) -> bool:
     for position, query in enumerate(qrels.queries):
         contained: set[Any] = set()
         for item in rankings.get(query, ()):
-            contained.update(item.contains)
+            if item.contains:
+                contained.update(item.contains)
         if contained and not contained.isdisjoint(qrels.documents[qrels.bounds[position] : qrels.bounds[position + 1]]):
             return True
     return False
