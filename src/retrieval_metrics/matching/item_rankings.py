@@ -88,14 +88,19 @@ def _read_items(qrels: Qrels, run: RunMapping) -> ItemsByQuery:
                 )
             ranking = []
         items = as_list(ranking, query)
-        for item in items:
-            if not isinstance(item, Retrieved):
-                raise TypeError(
-                    f"the ranking of query {query!r} holds {shortened(item)}, but the judgments, match= or the other "
-                    "rankings need texts, sources or metadata; pass Retrieved(id, text=..., source=...) for every item"
-                )
+        if not set(map(type, items)) <= {Retrieved}:  # one look at all, and rarely one at each
+            _require_items(items, query)
         rankings[query] = items
     return rankings
+
+
+def _require_items(elements: Sequence[Any], query: QueryId) -> None:
+    for element in elements:
+        if not isinstance(element, Retrieved):
+            raise TypeError(
+                f"the ranking of query {query!r} holds {shortened(element)}, but the judgments, match= or the other "
+                "rankings need texts, sources or metadata; pass Retrieved(id, text=..., source=...) for every item"
+            )
 
 
 def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]]:
@@ -105,7 +110,7 @@ def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]
     queries_without_id = []
     has_any_id = False
     for query, items in rankings.items():
-        item_ids: list[Any] = [key(item) for item in items]
+        item_ids: list[Any] = list(map(key, items))
         if matching.by != "id":  # a blank source or value of a function names nothing
             item_ids = ["" if isinstance(item_id, str) and item_id.isspace() else item_id for item_id in item_ids]
         n_missing = 0
