@@ -83,6 +83,11 @@ class RelevanceEvaluator:
         self._judgments_by_query: dict[str, QueryJudgments] = {}
 
     @cached_property
+    def _requested(self) -> list[RequestedValue]:
+        """The values of each query; kept, because an evaluator may be called for one query after another."""
+        return list(iterate_values(self._parameters_by_measure))
+
+    @cached_property
     def _qrels(self) -> Qrels:
         return Qrels.unchecked(self._qrels_by_query)
 
@@ -131,12 +136,11 @@ class RelevanceEvaluator:
                 return None
             judgments_of_queries.append(judgments)
         found = find_documents(queries, judgments_of_queries, scores, self._level)
-        names = []
         columns = []
-        for value in iterate_values(self._parameters_by_measure):
+        for value in self._requested:
             compute = SINGLE_QUERY_MEASURES[value.measure]
-            names.append(value.name)
             columns.append([compute(documents, value.parameter) for documents in found])
+        names = [value.name for value in self._requested]
         rows = zip(*columns, strict=True)
         return dict(zip(queries, map(dict, map(zip, repeat(names), rows)), strict=True))
 

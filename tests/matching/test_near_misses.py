@@ -79,6 +79,15 @@ def test_items_are_compared_as_match_says() -> None:
     assert [(near_miss.retrieved_id, near_miss.kind) for near_miss in result.entries] == [("/docs/a.md", "path")]
 
 
+@pytest.mark.parametrize("shape", [dict, with_scores, with_items])
+def test_ids_that_are_all_alike_begin_no_search(shape: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(near_misses, "_Search")
+    qrels: Any = {"q1": ["d1"], "q2": ["d2"]}
+    if shape is with_items:
+        qrels["q1"].append(rm.Quote("a passage"))
+    assert len(search(qrels, shape({"q1": ["d3", "d4"], "q2": ["d5"]}))) == 0
+
+
 def test_nothing_is_searched_where_everything_relevant_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(near_misses, "_Search")
     assert search({"q": {"a": 1, "b": 0}}, {"q": ["x", "a"]}) is NO_NEAR_MISSES

@@ -12,12 +12,14 @@ from retrieval_metrics.matching import exact_ids
 from retrieval_metrics.matching.exact_ids import judge_by_id
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID
 from retrieval_metrics.matching.short_lists import find_in_short_lists
-from retrieval_metrics.matching.short_rankings import MAX_LENGTH, MIN_QUERIES
+from retrieval_metrics.matching.short_rankings import MAX_LENGTH
+
+N_QUERIES = 32
 
 
 def make_run(source: random.Random, documents: list[Any], max_length: int) -> dict[str, Any]:
     run: dict[str, Any] = {}
-    for query in range(MIN_QUERIES):
+    for query in range(N_QUERIES):
         ranking = source.sample(documents, source.randint(0, max_length))
         run[f"q{query}"] = ranking if query % 3 else tuple(ranking)
     return run

@@ -28,11 +28,14 @@ def count_chunks_in_parents(origin: Origin) -> int:
     queries_with_parents = []
     for position, query in enumerate(qrels.queries):
         ranking = origin.run.get(query, ())
-        if isinstance(ranking, Mapping) or not len(ranking) or not isinstance(ranking[0], Retrieved):
+        if not isinstance(ranking, (list, tuple)) and isinstance(ranking, Mapping):  # the first is asked faster
+            continue
+        if not len(ranking) or not isinstance(ranking[0], Retrieved):
             continue
         contained: set[Any] = set()
         for item in ranking:
-            contained.update(item.contains)
+            if item.contains:
+                contained.update(item.contains)
         if not contained:
             continue
         if not contained.isdisjoint(qrels.documents[qrels.bounds[position] : qrels.bounds[position + 1]]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def get_match_key(match: str | Key | KeyedMatching) -> Key:
     if callable(by):
         return by
     if by == "id":
-        return lambda item: item.id
+        return attrgetter("id")  # faster than a function of our own
     if by == "source":
         return lambda item: item.value("source")
     if by == FILE_NAME:

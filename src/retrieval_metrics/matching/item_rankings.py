@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import countOf
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -67,7 +68,7 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mappin
         judged = _judge_pieces(qrels, rankings, matching, lengths)
     if needs_ids:
         for item_ids in ids.values():
-            judged.without_match_value += sum(isinstance(item_id, MissingId) for item_id in item_ids)
+            judged.without_match_value += countOf(map(type, item_ids), MissingId)
     return judged
 
 
@@ -87,14 +88,19 @@ def _read_items(qrels: Qrels, run: RunMapping) -> ItemsByQuery:
                 )
             ranking = []
         items = as_list(ranking, query)
-        for item in items:
-            if not isinstance(item, Retrieved):
-                raise TypeError(
-                    f"the ranking of query {query!r} holds {shortened(item)}, but the judgments, match= or the other "
-                    "rankings need texts, sources or metadata; pass Retrieved(id, text=..., source=...) for every item"
-                )
+        if not set(map(type, items)) <= {Retrieved}:  # one look at all, and rarely one at each
+            _require_items(items, query)
         rankings[query] = items
     return rankings
+
+
+def _require_items(elements: Sequence[Any], query: QueryId) -> None:
+    for element in elements:
+        if not isinstance(element, Retrieved):
+            raise TypeError(
+                f"the ranking of query {query!r} holds {shortened(element)}, but the judgments, match= or the other "
+                "rankings need texts, sources or metadata; pass Retrieved(id, text=..., source=...) for every item"
+            )
 
 
 def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]]:
@@ -104,10 +110,12 @@ def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]
     queries_without_id = []
     has_any_id = False
     for query, items in rankings.items():
-        item_ids: list[Any] = [key(item) for item in items]
+        item_ids: list[Any] = list(map(key, items))
         if matching.by != "id":  # a blank source or value of a function names nothing
             item_ids = ["" if isinstance(item_id, str) and item_id.isspace() else item_id for item_id in item_ids]
-        n_missing = sum(map(is_missing_id, item_ids))
+        n_missing = 0
+        if None in item_ids or "" in item_ids:  # rarely, and one look at all takes less time than one at each
+            n_missing = sum(map(is_missing_id, item_ids))
         has_any_id = has_any_id or n_missing < len(item_ids)
         if n_missing:
             queries_without_id.append(query)
@@ -196,7 +204,8 @@ def _contain_judged_ids(qrels: Qrels, rankings: ItemsByQuery) -> bool:
     for position, query in enumerate(qrels.queries):
         contained: set[Any] = set()
         for item in rankings.get(query, ()):
-            contained.update(item.contains)
+            if item.contains:
+                contained.update(item.contains)
         if contained and not contained.isdisjoint(qrels.documents[qrels.bounds[position] : qrels.bounds[position + 1]]):
             return True
     return False

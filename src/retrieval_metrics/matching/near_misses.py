@@ -238,7 +238,7 @@ def _search_spellings(
 ) -> NearCandidates:
     """Return the missing documents for which another spelling of their ids was retrieved."""
     sampled = _sample_queries(judged, positions)
-    if not isinstance(run, Run) and not _may_hold_near_misses(judged, run, sampled):
+    if not isinstance(run, Run) and not _may_hold_near_misses(judged, run, match, sampled):
         return NearCandidates()
     sample = _Search(judged, run, match, sampled)
     if next(sample.find(MAX_SAMPLED_IDS // max(len(sample.queries), 1), is_sample=True), None) is None:
@@ -293,7 +293,9 @@ def find_equal_texts(
     return entries
 
 
-def _may_hold_near_misses(judged: JudgedRun, run: Mapping[Any, Any], positions: IntArray) -> bool:
+def _may_hold_near_misses(
+    judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matching, positions: IntArray
+) -> bool:
     """Return whether missing documents could have near misses: never wrong if it says no.
 
     Most collections hold ids of one form, which one look at all of them together shows; a search takes longer than the
@@ -308,8 +310,18 @@ def _may_hold_near_misses(judged: JudgedRun, run: Mapping[Any, Any], positions: 
         ids.extend(islice(run[qrels.queries[owner]], depth))
     try:
         return may_hold_near_ids(ids)
-    except TypeError:  # items or pieces, whose ids are found one by one
-        return True
+    except TypeError:  # items, or pieces, which have no id
+        return may_hold_near_ids(_list_text_ids(ids, get_match_key(match)))
+
+
+def _list_text_ids(elements: Sequence[Any], key: Key) -> list[str]:
+    """Return the ids that are text among ids, items and pieces."""
+    text_ids = []
+    for element in elements:
+        element_id = key(element) if isinstance(element, Retrieved) else element
+        if isinstance(element_id, str):
+            text_ids.append(element_id)
+    return text_ids
 
 
 def _list_documents(qrels: Qrels, positions: IntArray) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.matching.short_rankings import MAX_LENGTH, MIN_QUERIES
+from retrieval_metrics.matching.short_rankings import MAX_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import IntArray
     from retrieval_metrics.inputs.qrels import Qrels
 
+# With fewer queries, one after another is faster.
+MIN_QUERIES = 4
 _LIST_TYPES = {list, tuple}
 # One of these is the type of all ids, or they are looked at one by one.
 _ID_TYPES = ({str}, {int})
