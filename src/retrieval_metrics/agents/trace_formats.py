@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -364,7 +364,7 @@ def parse_seconds(time: Any) -> float:
         return time.timestamp()
     if time is None:
         return 0.0
-    if not math.isfinite(time):
+    if not abs(time) <= sys.float_info.max:
         raise ValueError(f"{time} is no time")
     for unit in TIME_UNITS:
         if time >= unit.min_time:
