@@ -223,6 +223,9 @@ def _fill(span: TraceSpan) -> None:
     except (TypeError, ValueError) as error:
         raise TraceError(f"the time of {span.label} cannot be read: {error}") from None
     span.end = span.end or span.start
+    is_start_unset = span.start == 0 and span.end >= MIN_SECONDS_SINCE_1970
+    if is_start_unset or _find_part(fields, "start") is None:
+        span.start = span.end  # else it would have begun in 1970
     span.input = _find_part(fields, "input")
     span.output = _find_part(fields, "output")
     span.dropped = _find_part(fields, "dropped") or 0
@@ -354,6 +357,10 @@ def span_metadata(span: TraceSpan) -> dict[str, Any]:
             if name.startswith(prefix):
                 metadata[name.removeprefix(prefix)] = decode_payload(value)
     return metadata
+
+
+# A clock that begins at 0 with the trace does not reach it; where times are dates, 0 stands for an unknown one.
+MIN_SECONDS_SINCE_1970 = 1e8
 
 
 def parse_seconds(time: Any) -> float:
