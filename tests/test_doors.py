@@ -18,10 +18,11 @@ Evals); LangSmith's summary evaluators check it. The drop-in for pytrec_eval is 
 import csv
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrieval_metrics as rm
@@ -582,3 +583,70 @@ def test_queries_of_ragas_that_have_texts_alone_have_no_ids_to_leave_out() -> No
     with pytest.raises(ValueError, match=r"pass the ids to leave out by the text of the query"):
         evaluate_dataset(rows, "mrr", exclude="query_id")
     assert evaluate_dataset(rows, "mrr", exclude={"q1": ["q1"]}).means["mrr"] == 1.0
+
+
+HUGE = 10**400
+SAME_QUERIES: Any = {f"q{number}": ["d"] for number in range(12)}
+TWO_SYSTEMS: Any = {name: {query: [name, "d"] for query in SAME_QUERIES} for name in ("a", "b")}
+NUMBER_DOORS: dict[str, Callable[[], Any]] = {
+    "grade": lambda: rm.evaluate({"q": {"d": HUGE}}, {"q": ["d"]}, "mrr"),
+    "score": lambda: rm.evaluate({"q": {"d": 1}}, {"q": {"d": HUGE}}, "mrr"),
+    "score in mmr": lambda: rm.mmr([HUGE, 1], [[1, 0]]),
+    "lambda_mult": lambda: rm.mmr([1, 0], [[1, 0]], lambda_mult=HUGE),
+    "gain": lambda: rm.ndcg([HUGE, 1]),
+    "n_relevant": lambda: rm.recall([1], n_relevant=HUGE),
+    "margin": lambda: rm.compare(SAME_QUERIES, TWO_SYSTEMS, "mrr", margin=HUGE),
+    "difference": lambda: rm.plan(HUGE),
+    "timeout": lambda: rm.retrieve(lambda text: [text], {"q": "text"}, timeout=HUGE),
+    "weight": lambda: rm.fuse(TWO_SYSTEMS, weights={"a": HUGE, "b": 1}),
+    "fused score": lambda: rm.fuse({"a": {"q": {"d": HUGE}}, "b": {"q": {"d": 1}}}, method="combsum"),
+    "fusion constant": lambda: rm.fuse(TWO_SYSTEMS, k=HUGE),
+    "given score": lambda: rm.Evaluation.from_scores({"m": {"q": HUGE}}),
+    "given score whose square is infinite": lambda: rm.Evaluation.from_scores({"m": {"q": 1e308, "r": 1e308}}),
+    "parameter p": lambda: rm.Metric("rbp", p=HUGE),
+    "parameter alpha": lambda: rm.Metric("alpha_ndcg", alpha=HUGE),
+    "cutoff of 5,000 digits": lambda: rm.Metric.parse("ndcg@" + "9" * 5_000),
+}
+
+
+@pytest.mark.parametrize("door", NUMBER_DOORS)
+def test_a_number_beyond_all_floats_is_refused_by_name(door: str) -> None:
+    with pytest.raises(ValueError, match=r"\w+ \w+") as caught:
+        NUMBER_DOORS[door]()
+    assert "Exceeds the limit" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [np.array("d1"), np.int64(5)])
+def test_an_array_without_a_dimension_is_no_list_of_characters(value: Any) -> None:
+    with pytest.raises(TypeError, match="the judgments of query 'q' are the bare"):
+        rm.Qrels({"q": value})
+    with pytest.raises(TypeError, match=r"the ranking of query 'q' (is the bare|must be a list)"):
+        rm.evaluate({"q": ["d"]}, {"q": value}, "mrr")
+
+
+@pytest.mark.parametrize("is_cyclic", [True, False])
+def test_values_nested_without_end_are_named(is_cyclic: bool, tmp_path: Path) -> None:
+    nested: Any = []
+    if is_cyclic:
+        nested.append(nested)
+    else:
+        for _ in range(5_000):
+            nested = [nested]
+    readers: list[Callable[[], Any]] = [
+        lambda: rm.Qrels({"q": {"d": nested}}),
+        lambda: rm.Qrels({"q": nested}),
+        lambda: rm.evaluate({"q": ["d"]}, {"q": nested}, "mrr"),
+        lambda: rm.evaluate({"q": ["d"]}, {"q": {"d": nested}}, "mrr"),
+    ]
+    for read in readers:
+        with pytest.raises(TypeError, match="query 'q'"):
+            read()
+    run: Any = {"q": [rm.Retrieved("d", metadata={"parents": nested})]}
+    with pytest.raises(ValueError, match="metadata of item 'd' of query 'q' holds itself or is nested too deeply"):
+        rm.save_run(run, tmp_path / "run.json")
+
+
+def test_only_runs_are_saved_as_runs(tmp_path: Path) -> None:
+    evaluation: Any = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")
+    with pytest.raises(TypeError, match="got Evaluation; save the result itself with its method save"):
+        rm.save_run(evaluation, tmp_path / "run.json")

@@ -51,6 +51,7 @@ def test_an_error_of_grpc_has_its_code_in_a_method() -> None:
     ("error", "limited", "seconds"),
     [
         (with_response(429, {"retry-after": "7"}), True, 7.0),
+        (with_attributes("no", retry_after=10**400), False, None),
         (with_response(429, {"retry-after-ms": "250"}), True, 0.25),
         (with_response(529, {}), True, None),
         (with_response(500, {"retry-after": "7"}), False, 7.0),

@@ -1,5 +1,7 @@
 """A saved comparison is loaded as it was: every number to the bit, every answer."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 
 import retrieval_metrics as rm
+from retrieval_metrics.files.saved_format import add_digest
 from saved_inputs import assert_same_queries, inputs, quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -53,3 +56,35 @@ def test_a_comparison_differs_from_one_with_anything_else() -> None:
     ]
     assert comparison not in different
     assert comparison != str(comparison)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda content: content["differences"].pop(),
+            r"at differences: those of .* are in .*, and the metrics",
+        ),
+        (lambda content: content["differences"].clear(), "at differences: there are none"),
+        (
+            lambda content: content["differences"][0].update(selected_from=None),
+            "selected_from of Difference must be",
+        ),
+        (lambda content: content["differences"][0]["paired"].update(mean=[]), "mean of PairedDifference must be float"),
+        (lambda content: content["judged_coverage"]["shares"].update(bad=None), "got None for 'bad'"),
+        (lambda content: content["systems"]["bad"]["counts"].pop("failed"), "rules and counts: there is no 'failed'"),
+        (lambda content: content["systems"]["bad"]["counts"].update(ties={}), "the number of ties is {}"),
+        (lambda content: content["metrics"][0].update(metric="\ud800"), "has a metric that is not known here"),
+    ],
+)
+def test_a_field_of_another_kind_is_named_when_the_file_is_read(change: Any, message: str, tmp_path: Path) -> None:
+    qrels = {f"q{number}": ["d"] for number in range(8)}
+    good, bad = (dict.fromkeys(qrels, ranking) for ranking in (["d"], ["x", "d"]))
+    path = tmp_path / "comparison.json"
+    rm.compare(qrels, {"good": good, "bad": bad}, ["mrr", "recall@1"]).save(path)
+    content = json.loads(path.read_text())
+    del content["digest"]
+    change(content)
+    path.write_bytes(add_digest(json.dumps(content).encode()))
+    with pytest.raises(ValueError, match=rf"comparison\.json .*{message}"):
+        rm.load(path)

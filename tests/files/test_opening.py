@@ -191,6 +191,13 @@ def test_what_a_file_holds_in_place_of_its_path_is_named_as_that(read: Any) -> N
         read("nothing.jsonl")
 
 
+@pytest.mark.parametrize("source", [None, 5, ["run.trec"]])
+@pytest.mark.parametrize("read", [rm.read_queries, rm.read_corpus, rm.load])
+def test_what_is_neither_a_path_nor_a_file_is_named(read: Any, source: Any) -> None:
+    with pytest.raises(TypeError, match="give the path of a file, or a file opened for reading, got"):
+        read(source)
+
+
 def test_a_file_whose_name_looks_like_a_text_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "[old].qrels").write_text("q1 0 d1 1\n")
     monkeypatch.chdir(tmp_path)

@@ -58,3 +58,11 @@ def test_a_loaded_set_is_equal_to_the_saved_one(relevant: Any, tmp_path: Path) -
     questions = rm.EvaluationSet({"q": "who opens it?"}, {"q": relevant})
     questions.save(tmp_path / "questions.json")
     assert rm.load(tmp_path / "questions.json") == questions
+
+
+def test_sources_that_a_set_has_not_are_not_saved(tmp_path: Path) -> None:
+    questions = rm.EvaluationSet({"q": "why?"}, {"q": ["d"]})
+    assert questions.sources is None
+    with pytest.raises(ValueError, match="the set has no source texts to save"):
+        questions.save(tmp_path / "set.json", sources=True)
+    assert list(tmp_path.iterdir()) == []

@@ -4,8 +4,8 @@
 | door | what the caller changes | what is kept |
 | --- | --- | --- |
 | `retrieve`, `aretrieve`, `compare_retrievers` | what it returned: list, scores, stages | a copy, as the journal |
-| `Retrieved` | its metadata | a copy |
-| `evaluate`, `compare`: run | lists, arrays, items, short mappings | tuples and copies |
+| `Retrieved` | its metadata, and lists, sets and dicts in it | copies |
+| `evaluate`, `compare`: run | lists, arrays, series, items, short mappings | tuples and copies |
 | `evaluate`, `compare`: run | mappings of more than 64 scores | a guard: reading after a change is an error |
 | `evaluate`: judgments | grades, lists, groups | columns |
 | `EvaluationSet` | texts, judgments, answers | copies |
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
@@ -50,22 +51,28 @@ class ReusingRetriever:
         self.found: list[str] = []
         self.scores: dict[str, float] = {}
         self.metadata: dict[str, str] = {}
+        self.tags: list[str] = []
+        self.array = np.array(["unknown document"])
 
     def __call__(self, text: str) -> Any:
         self.found[:] = [answer(text)]
         self.scores.clear()
         self.scores[answer(text)] = 1.0
         self.metadata["id"] = answer(text)
+        self.tags[:] = [answer(text)]
+        self.array[:] = [answer(text)]
         answers: dict[str, Any] = {
             "list": self.found,
             "scores": self.scores,
             "metadata": [rm.Retrieved("c", "text", metadata=self.metadata)],
+            "array": self.array,
+            "tags": [rm.Retrieved(answer(text), "text", metadata={"id": self.tags})],
             "stages": {"bm25": self.found, "reranked": self.scores},
         }
         return answers[self.form]
 
 
-@pytest.mark.parametrize("form", ["list", "scores", "metadata", "stages"])
+@pytest.mark.parametrize("form", ["list", "array", "scores", "metadata", "stages"])
 def test_an_answer_is_what_it_was_when_it_arrived(form: str, tmp_path: Path) -> None:
     match = "metadata:id" if form == "metadata" else "id"
     journal = tmp_path / "run.jsonl"
@@ -73,6 +80,11 @@ def test_an_answer_is_what_it_was_when_it_arrived(form: str, tmp_path: Path) -> 
     for run in (live, rm.load(journal)):
         assert rm.evaluate(QRELS, run, "mrr", match=match).means == {"mrr": 1.0}
     assert all(len(stage["q0"]) == 1 and "d0" in stage["q0"] for stage in live.stages.values())
+
+
+def test_a_list_in_the_metadata_is_what_it_was_when_the_item_was_made() -> None:
+    run = rm.retrieve(ReusingRetriever("tags"), TEXTS, workers=1)
+    assert [run[query][0].metadata for query in TEXTS] == [{"id": [f"d{query[1:]}"]} for query in TEXTS]
 
 
 def test_the_same_answers_in_one_list_and_in_new_lists_compare_equal() -> None:
@@ -103,6 +115,7 @@ def reverse_array(ranking: Any) -> None:
 FORMS: dict[str, tuple[Callable[[str], Any], Callable[[Any], None]]] = {
     "list": (lambda query: ["x", "y", f"d{query[1:]}"], reverse_list),
     "items": (lambda query: [rm.Retrieved("x", "a"), rm.Retrieved(f"d{query[1:]}", "b")], reverse_list),
+    "series": (lambda query: pd.Series(["x", "y", f"d{query[1:]}"]), reverse_array),
     "array": (lambda query: np.array(["x", "y", f"d{query[1:]}"]), reverse_array),
     "scores": (lambda query: {"x": 3.0, "y": 2.0, f"d{query[1:]}": 1.0}, reverse_scores),
 }

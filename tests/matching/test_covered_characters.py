@@ -68,3 +68,10 @@ class TestCoverageAndDensity:
         ranking = [Retrieved("a", "one two three four five - other words"), Retrieved("b", "unrelated")]
         result = means(judgments, ranking, ["coverage@1", "density@1"])
         assert result == pytest.approx({"coverage@1": 19 / 32, "density@1": 19 / 29})
+
+    def test_what_is_covered_beyond_the_cutoff_chooses_no_alternative(self) -> None:
+        judgments = [[Span("s", 0, 10), Span("s", 100, 110)]]
+        first = Retrieved("a", source="s", start=9, end=20)
+        later = [Retrieved(f"b{start}", source="s", start=start, end=start + 1) for start in (100, 103, 106)]
+        metrics = ["coverage@1", "density@1"]
+        assert means(judgments, [first, *later], metrics) == means(judgments, [first], metrics)

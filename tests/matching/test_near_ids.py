@@ -170,3 +170,8 @@ def test_one_look_at_all_ids_rules_out_only_what_no_search_finds(ids: list[str])
 @pytest.mark.parametrize("form", ["d{}", "DOC-{}", "{}", "D{:07d}", "msmarco_passage_{}", "guide/page.md#{}"])
 def test_ids_of_one_form_need_no_search(form: str) -> None:
     assert not may_hold_near_ids([form.format(number) for number in range(120)])
+
+
+def test_candidates_are_found_by_their_letters_in_any_case_and_form() -> None:
+    for judged, retrieved in (("ÉTUDE-7", "e\u0301tude_7"), ("Straße+1", "STRASSE_1"), ("http://a.org/é", "a.org/É")):
+        assert retrieved in NearIdIndex(["d1", retrieved]).find(judged), judged

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plot_gallery import comparison
-from retrieval_metrics.reports.line_panels import spread_apart
+from retrieval_metrics.reports.line_panels import line_dashes, spread_apart
 
 if TYPE_CHECKING:
     from functools import partial
@@ -40,3 +40,13 @@ def test_names_at_the_ends_of_lines_never_overlap(seed: int) -> None:
     assert ordered[0] >= 0.045 - 1e-6
     assert ordered[-1] <= 0.955 + 1e-6
     assert sorted(spread, key=spread.__getitem__) == np.argsort(places, kind="stable").tolist()
+
+
+def test_lines_are_solid_until_the_colours_are_used_up() -> None:
+    dashes = [line_dashes(series) for series in range(16)]
+    n_solid = dashes.index(next(dash for dash in dashes if dash != "-"))
+    assert dashes[:n_solid] == ["-"] * n_solid
+    assert n_solid >= 4
+    offset, lengths = dashes[n_solid]
+    assert offset == 0
+    assert min(lengths) > 0

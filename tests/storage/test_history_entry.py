@@ -66,3 +66,11 @@ def test_looks_are_at_the_same_questions_and_pairs_are_of_different_results() ->
     assert count_looks(entries, entries[0]) == 4
     assert count_result_pairs(entries, entries[0]) == 3  # of three results, because two are the same
     assert count_result_pairs(entries, entries[-1]) == 1
+
+
+def test_a_mean_that_is_undefined_on_one_side_alone_differs() -> None:
+    undefined = evaluate(1, {"q0": {"x": 0}})
+    defined = evaluate(1, {"q0": {"d": 1}})
+    assert make_entry(undefined).unlike(undefined) == ""
+    assert "its mrr is" in make_entry(undefined).unlike(defined)
+    assert "its mrr is" in make_entry(defined).unlike(undefined)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.traces.payload_decoding import FlattenedList
+from retrieval_metrics.traces.payload_decoding import MAX_NESTING, FlattenedList, decode_payload
 from trace_spans import ids, model, read, search
 
 
@@ -39,3 +39,11 @@ def test_the_attributes_of_the_caller_stay_as_they_were() -> None:
     decoded = FlattenedList(attributes, "retrieval.documents").decode()
     assert decoded == [{"document": {"content": "a text", "id": "d1"}}]
     assert document == {"content": "a text"}
+
+
+def test_only_what_is_nested_deeper_than_any_payload_stays_text() -> None:
+    wide = json.dumps([[number] for number in range(2 * MAX_NESTING)])
+    deep = "[" * (MAX_NESTING + 1) + "]" * (MAX_NESTING + 1)
+    assert decode_payload(wide) == [[number] for number in range(2 * MAX_NESTING)]
+    assert decode_payload(deep) == deep
+    assert decode_payload(deep[1:-1]) == json.loads(deep[1:-1])

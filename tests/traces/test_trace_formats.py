@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,19 @@ class TestErrorsAndTimes:
         now = 1.76e9
         (call,) = read(span("1", "retriever", start=now * unit, end=(now + 2) * unit, output=make_documents("x"))).calls
         assert call.seconds == 2
+
+    @pytest.mark.parametrize("start", [None, 0, math.nan])
+    def test_a_search_without_a_start_has_no_length(self, start: float | None) -> None:
+        now = 1.76e9
+        (call,) = read(span("1", "retriever", start=start, end=now, output=make_documents("x"))).calls
+        assert call.seconds is None
+        (call,) = read(span("1", "retriever", start=0, end=2, output=make_documents("x"))).calls
+        assert call.seconds == 2
+
+    @pytest.mark.parametrize("start", [10**400, "9" * 400, -(10**400)])
+    def test_a_time_beyond_all_floats_is_named(self, start: Any) -> None:
+        with pytest.raises(ValueError, match=r"the time of span .* cannot be read"):
+            read(span("1", "retriever", start=start, end=1.0, output=make_documents("x")))
 
     def test_the_searches_in_an_old_export_of_a_collector_count(self) -> None:
         attributes = [{"key": key, "value": {"stringValue": value}} for key, value in TAIL.items()]

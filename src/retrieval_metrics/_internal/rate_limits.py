@@ -127,7 +127,7 @@ def _find_codes(error: BaseException) -> list[str]:
 def _read_number(value: Any) -> float | None:
     try:
         return max(0.0, float(value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

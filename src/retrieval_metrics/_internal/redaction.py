@@ -14,7 +14,7 @@ MAX_SHOWN_CHARACTERS = 200
 # What a name of a secret ends with, in an address, a header or an assignment.
 _NAME_ENDING = (
     r"[\w.-]*(?:api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|secret|token|password|passwd|pwd|credential|signature"
-    r"|\bsig|\bkey|authorization|cookie)"
+    r"|\bsig|\bkey|[_-]key|authorization|cookie)"
 )
 _PATTERNS = (
     # Whole headers, because their value has blanks.
@@ -27,7 +27,8 @@ _PATTERNS = (
     # With a digit, because "basic retrieval" is no secret.
     (lazy_pattern(r"(?i)\b(bearer|basic)(\s+)(?=[\w.~+/=-]*\d)[\w.~+/=-]{8,}"), r"\1\2"),
     (lazy_pattern(r"(\b[a-zA-Z][\w+.-]*://)[^\s/@?#]+@"), r"\1"),
-    (lazy_pattern(rf"(?i)(\b{_NAME_ENDING}[\"']?\s*[:=]\s*[\"']?)[^\s\"'&,;}})]+"), r"\1"),
+    (lazy_pattern(rf"(?i)(\b{_NAME_ENDING}[\"']?\s*(?:[:=]|%3[ad])\s*[\"']?)[^\s\"'&,;}})]+"), r"\1"),
+    (lazy_pattern(r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)(?s:.*?)(?:-----END [A-Z ]*-----|\Z)"), r"\1"),
     # Keys known by their form: OpenAI and Anthropic, AWS, GitHub, Slack, Google, Hugging Face, and JSON tokens.
     (lazy_pattern(r"\bsk-[\w-]{8,}"), ""),
     (lazy_pattern(r"\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b"), ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from reprlib import repr as shorten
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 if TYPE_CHECKING:
@@ -14,6 +15,14 @@ class UnknownKeyError(KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0]) if len(self.args) == 1 else super().__str__()
+
+
+def show_value(value: Any) -> str:
+    """Return the repr of a value for a message; a short one if it is nested too deeply for a whole one."""
+    try:
+        return repr(value)
+    except RecursionError:
+        return shorten(value)
 
 
 def integer(value: Any, name: str, kind: str = "an integer") -> int:
@@ -46,7 +55,7 @@ def proportion(value: Any, name: str, *, allow_zero: bool = False, allow_one: bo
     allowed = _PROPORTION_RANGES[allow_zero, allow_one]
     if not isinstance(value, float | SupportsFloat):  # float first, because checking a protocol takes 3 microseconds
         raise TypeError(f"{name} must be a number {allowed}, got {value!r} ({type(value).__name__})")
-    number = float(value)
+    number = _as_float(value, name)
     if not 0 <= number <= 1 or (number == 0 and not allow_zero) or (number == 1 and not allow_one):
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
     return number
@@ -58,7 +67,15 @@ def positive_number(value: float, name: str) -> float:
         raise TypeError(f"{name} must be a positive number, got {value!r} ({type(value).__name__})")
     if not value > 0:
         raise ValueError(f"{name} must be positive, got {value!r}")
-    return float(value)
+    return _as_float(value, name)
+
+
+def _as_float(value: SupportsFloat, name: str) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        # Not the number itself, which may have thousands of digits.
+        raise ValueError(f"{name} must be at most 1.8e308 in size, got a larger {type(value).__name__}") from None
 
 
 def common_id_type(types: Iterable[type], owner: str) -> type | None:

@@ -15,11 +15,12 @@ from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, writ
 from retrieval_metrics.files.saved_records import decode_record, encode_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
     from retrieval_metrics.files.saved_format import LabelMapping
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.metrics.base.metric import Metric
 
 
 # Fields of `ComparisonRecord` with a special form in the file, and `paired_values`, which is computed from the scores.
@@ -109,5 +110,18 @@ def decode_comparison(saved_file: SavedFile) -> dict[str, Any]:
         fields_by_name["differences"] = Differences(decode_record(entry) for entry in content["differences"])
     with saved_file.name_place_in_errors("metrics"):
         metrics = tuple(decode_metric(entry, saved_file.name) for entry in content["metrics"])
+    with saved_file.name_place_in_errors("differences"):
+        _require_all_metrics(fields_by_name["differences"], metrics)
     paired_values = PairedValues.from_scores(scores, metrics, fields_by_name.get("clusters"))
     return {"scores": scores, "metrics": metrics, "paired_values": paired_values, **fields_by_name}
+
+
+def _require_all_metrics(differences: Differences, metrics: Sequence[Metric]) -> None:
+    """Raise unless there is a pair of systems, and each has a difference in every metric."""
+    names = list(map(str, metrics))
+    if not differences:
+        raise ValueError("there are none")
+    for pair, differences_of_pair in differences.by_pair.items():
+        names_of_pair = [str(difference.metric) for difference in differences_of_pair]
+        if names_of_pair != names:
+            raise ValueError(f"those of {pair} are in {names_of_pair}, and the metrics are {names}")

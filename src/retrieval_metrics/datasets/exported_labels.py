@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date as calendar_date
 from math import isfinite
-from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -234,11 +233,9 @@ def _as_number(choice: Any) -> float | None:
     """Return a choice that is a number, or the text of one; else None."""
     if isinstance(choice, bool):
         return None
-    if isinstance(choice, Real):
-        return float(choice)
     try:
         number = float(choice)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if isfinite(number) else None
 

@@ -23,6 +23,8 @@ _UNFINISHED_THOUGHTS = re.compile(
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?\Z")
 
+# No grade, and no number of a passage, is longer; a float holds no number of hundreds of digits.
+MAX_NUMBER_LENGTH = 100
 # The largest number of opening braces at which an object is looked for, which bounds the time for a senseless reply.
 MAX_BRACES = 1_000
 
@@ -207,7 +209,9 @@ def _convert(value: Any, kind: Any) -> Any:
     if kind is bool and isinstance(value, str):
         return {"true": True, "false": False}.get(value.strip().lower())
     if kind is int and isinstance(value, (str, float)):
-        return int(float(value)) if _WHOLE_NUMBER.match(str(value).strip()) else None
+        text = str(value).strip()
+        is_short = len(text) <= MAX_NUMBER_LENGTH
+        return int(float(text)) if is_short and _WHOLE_NUMBER.match(text) else None
     if isinstance(value, bool) and kind is not bool:
         return None
     return value if isinstance(value, kind) else None

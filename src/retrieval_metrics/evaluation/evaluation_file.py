@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.validation import integer
+from retrieval_metrics.evaluation.counts import Counts
 from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
 from retrieval_metrics.evaluation.saved_value_checks import require_correct_values
 from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
@@ -191,8 +192,9 @@ def decode_evaluation(
 def _require_rules_and_counts(rules: Any, counts: Any) -> None:
     if not isinstance(rules, Rules):
         raise ValueError(f"the rules are {rules!r}")
-    for name, count in dict(counts).items():
-        if not isinstance(count, (int, dict)):
+    for name in Counts.__annotations__:
+        count = counts[name]
+        if type(count) is not int or count < 0:
             raise ValueError(f"the number of {name} is {count!r}")
 
 

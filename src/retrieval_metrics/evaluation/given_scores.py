@@ -17,6 +17,7 @@ from retrieval_metrics.inputs.clusters import cluster_queries
 from retrieval_metrics.inputs.input_hints import refuse_frame
 from retrieval_metrics.metrics.base.given_metrics import as_given_metric, read_bounds, read_lower_is_better
 from retrieval_metrics.metrics.base.rules import STANDARD
+from retrieval_metrics.statistics.sums import LARGEST_SUMMED_VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -148,4 +149,9 @@ def _read_score(value: Any, name: str, query: Any) -> float:
         raise ValueError(f"{name} of query {query!r} is too large for a float; give None if it is undefined") from None
     if isinf(number):
         raise ValueError(f"{name} of query {query!r} is {number}; give None if it is undefined")
+    if abs(number) > LARGEST_SUMMED_VALUE:
+        raise ValueError(
+            f"{name} of query {query!r} is {number:g}; the squares of scores beyond {LARGEST_SUMMED_VALUE:g} have no "
+            "sum, so give the scores in a larger unit"
+        )
     return number

@@ -41,7 +41,7 @@ def decode_metric(entry: Mapping[str, Any], file_name: str) -> Metric:
     except ValueError as error:
         module = entry.get("module")
         if module is None:
-            raise
+            raise ValueError(f"{file_name} has a metric that is not known here: {error}") from error
         advice = f"first `import {module}`, which defined it"
         if module == "__main__":
             advice = "call define_metric as in the program that saved it"

@@ -126,6 +126,10 @@ def _as_binary(file: Any) -> Any:
     """Return a file object in binary mode."""
     if isinstance(file, (bytes, bytearray)):
         raise TypeError(_content_given_message(bytes(file), "io.BytesIO(content)"))
+    if not hasattr(file, "read"):
+        raise TypeError(
+            f"give the path of a file, or a file opened for reading, got {file!r:.80} ({type(file).__name__})"
+        )
     if not isinstance(file.read(0), str):
         return file
     if hasattr(file, "buffer"):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from retrieval_metrics.files.record_classes import RECORDS, register_record
+from retrieval_metrics.files.record_fields import require_field_types
 from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.statistics.mean_intervals import Interval
 from retrieval_metrics.statistics.noninferiority import MarginTest
@@ -94,7 +95,9 @@ def _decode_fields(entry: Mapping[str, Any]) -> Any:
     if entry["record"] not in RECORDS:
         raise ValueError(f"{entry['record']!r} is not a record; the records are {', '.join(RECORDS)}")
     record_class = RECORDS[entry["record"]]
-    return record_class(**{name: decode_record(value) for name, value in entry.items() if name != "record"})
+    values = {name: decode_record(value) for name, value in entry.items() if name != "record"}
+    require_field_types(record_class, values)
+    return record_class(**values)
 
 
 def encode_column(values: Any) -> list[Any]:

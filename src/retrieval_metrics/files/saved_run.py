@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.files.saved_format import Lines, Section
@@ -11,13 +12,16 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics.inputs.items import RunMapping
 
 
 def encode_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
     """Return a run as JSON values, and add its texts to the numbered texts of the file; see `encode_ranking`."""
+    if not isinstance(run, Mapping):
+        hint = "; save the result itself with its method save" if hasattr(run, "save") else ""
+        raise TypeError(f"run must map each query to its ranking, got {type(run).__name__}{hint}")
     section = Section(rankings=_encode_rankings(run, texts))
     if not isinstance(run, RetrievedRun):
         return section

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from retrieval_metrics._internal.validation import show_value
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -91,4 +93,4 @@ def require_finite_grades(
 
 
 def _format_complaint(grade: Any, document: Relevant, query: QueryId, requirement: str) -> str:
-    return f"the grade of document {document!r} for query {query!r} must be {requirement}, got {grade!r}"
+    return f"the grade of document {document!r} for query {query!r} must be {requirement}, got {show_value(grade)}"

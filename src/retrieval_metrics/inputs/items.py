@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import DocumentId
 
 
+# What a caller may go on filling after he made an item of it.
+_COPIED_VALUES = (list, set, dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Retrieved:
     """An item that a retriever returned; only what is compared with the judgments is required.
@@ -23,7 +27,7 @@ class Retrieved:
         start: Offset of its first character in the source, from 0.
         end: Offset after its last character; optional if there are a `text` and a `start`.
         score: The retriever's score. It is not used: rankings of Retrieved are in list order.
-        metadata: Anything else, by name; copied, and ignored by the hash.
+        metadata: Anything else, by name; copied, with the lists, sets and dicts in it, and ignored by the hash.
         tokens: How many tokens it has, for cutoffs such as `recall@800tokens`.
         offsets_unverified: Whether `start` and `end` are only what a framework recorded. Such offsets may refer to a
             section, a page or an earlier form of the text, so they count only where the text of the source, or the
@@ -57,7 +61,11 @@ class Retrieved:
     def __post_init__(self) -> None:
         if self.metadata is not None:
             # A copy, because a caller may use one dict for one result after another.
-            object.__setattr__(self, "metadata", dict(self.metadata))
+            metadata = dict(self.metadata)
+            for name, value in metadata.items():
+                if type(value) in _COPIED_VALUES:
+                    metadata[name] = value.copy()
+            object.__setattr__(self, "metadata", metadata)
         if self.text is not None and not isinstance(self.text, str):
             raise TypeError(
                 f"the text of retrieved item {self.id!r} must be a str or None, got {type(self.text).__name__}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from retrieval_metrics._internal.validation import show_value
 from retrieval_metrics.inputs.bare_values import require_no_bare_value
 from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
 from retrieval_metrics.inputs.judgment_shapes import NESTED_TYPES
@@ -44,11 +45,16 @@ def to_json_value(value: Any, where: str) -> Any:
         return int(value)
     if isinstance(value, Real) and isfinite(value):
         return float(value)
-    if isinstance(value, list):
-        return [to_json_value(element, where) for element in value]
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: to_json_value(element, where) for key, element in value.items()}
-    raise ValueError(f"{where} is {value!r} ({type(value).__name__}), which JSON cannot hold; convert it to text")
+    try:
+        if isinstance(value, list):
+            return [to_json_value(element, where) for element in value]
+        if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+            return {key: to_json_value(element, where) for key, element in value.items()}
+    except RecursionError:
+        raise ValueError(f"{where} holds itself or is nested too deeply for JSON; convert it to text") from None
+    raise ValueError(
+        f"{where} is {show_value(value)} ({type(value).__name__}), which JSON cannot hold; convert it to text"
+    )
 
 
 # Items.

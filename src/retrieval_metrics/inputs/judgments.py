@@ -8,6 +8,7 @@ from numbers import Real
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics._internal.validation import show_value
 from retrieval_metrics.inputs.bare_values import require_no_bare_value
 from retrieval_metrics.inputs.judgment_shapes import NESTED_TYPES, require_groups, require_no_pairs
 
@@ -139,6 +140,9 @@ def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
                 f"of groups, got {type(judgments).__name__}"
             )
         judgments = judgments.tolist()
+        if not isinstance(judgments, list):  # an array without a dimension holds one value, which may be a text
+            require_no_bare_value(judgments, f"query {query!r}")
+            raise TypeError(f"the judgments of query {query!r} are the bare value {judgments!r}; write [{judgments!r}]")
     if set(map(type, judgments)) == {str}:
         return _grade_text_ids(judgments)
     if isinstance(judgments, (set, frozenset)):
@@ -180,6 +184,7 @@ def _read_group(group: Any, number: int, query: QueryId) -> Grades:
     for document in group:
         if isinstance(document, NESTED_TYPES):
             raise TypeError(
-                f"group {number} of query {query!r} holds {document!r}; groups hold ids and cannot be nested deeper"
+                f"group {number} of query {query!r} holds {show_value(document)}; groups hold ids and cannot be nested "
+                "deeper"
             )
     return dict.fromkeys(group, 1.0)

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
@@ -38,7 +36,14 @@ def copy_ranking(ranking: Any) -> Any:
         return list(ranking)
     if isinstance(ranking, Mapping):
         return dict(ranking)
+    if _is_array(ranking):
+        return ranking.tolist()
     return ranking
+
+
+def _is_array(ranking: Any) -> bool:
+    """Return whether a ranking is an array or a series, which its owner can change; numpy's strings are none."""
+    return hasattr(ranking, "tolist") and not isinstance(ranking, (str, bytes))
 
 
 def copy_run(run: RunMapping | Run, *, copy_items: bool = False, max_scores: int | None = None) -> Any:
@@ -91,8 +96,10 @@ class _Copier:
             return tuple(ranking)
         if isinstance(ranking, Mapping):
             return dict(ranking)
-        if isinstance(ranking, np.ndarray):
-            return tuple(ranking.tolist())
+        if _is_array(ranking):
+            values = ranking.tolist()
+            # An array without a dimension holds one value, which judging refuses.
+            return tuple(values) if isinstance(values, list) else values
         return ranking  # judging says what is wrong with it
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from retrieval_metrics._internal.validation import show_value
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -28,6 +30,8 @@ def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
         documents: Sequence[DocumentId] = ranking
     elif hasattr(ranking, "tolist") and not isinstance(ranking, (str, bytes)):  # numpy strings have it, too
         documents = ranking.tolist()
+        if not isinstance(documents, list):  # an array without a dimension holds one value, which may be a text
+            _refuse_no_list(documents, query)
     else:
         _refuse_no_list(ranking, query)
     if documents:
@@ -55,10 +59,12 @@ def _require_ids_or_items(element: Any, query: QueryId) -> None:
         return
     if is_list_of_ids(element):
         raise TypeError(
-            f"the ranking of query {query!r} holds lists such as {element!r}; pass one list of ids, best first"
+            f"the ranking of query {query!r} holds lists such as {show_value(element)}; pass one list of ids, best "
+            "first"
         )
     raise TypeError(
-        f"the ranking of query {query!r} holds pairs such as {element!r}; pass dict(ranking) for scored documents"
+        f"the ranking of query {query!r} holds pairs such as {show_value(element)}; pass dict(ranking) for scored "
+        "documents"
     )
 
 
@@ -88,11 +94,16 @@ def require_finite_scores(ranking: Mapping[Any, float], query: QueryId) -> None:
     for document, score in ranking.items():
         if not isinstance(score, Real):
             raise TypeError(
-                f"the score of document {document!r} for query {query!r} must be a number, got {score!r} "
+                f"the score of document {document!r} for query {query!r} must be a number, got {show_value(score)} "
                 f"({type(score).__name__})"
             )
         # math.isfinite raises for an int that is too large for a float; NaN fails every comparison.
         if not abs(score) <= sys.float_info.max:
+            if isinstance(score, int):  # its digits may be thousands
+                raise ValueError(
+                    f"the score of document {document!r} for query {query!r} is an integer of {score.bit_length()} "
+                    "bits; scores must be finite"
+                )
             raise ValueError(
                 f"the score of document {document!r} for query {query!r} is {score!r}; scores must be finite"
             )

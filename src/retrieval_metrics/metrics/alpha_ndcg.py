@@ -121,7 +121,7 @@ def _pick_greedily(groups_by_document: list[list[int]], k: int | None, alpha: fl
 def _read_alpha(value: Any) -> ParameterValue:
     try:
         alpha = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         alpha = -1.0
     if not 0 <= alpha <= 1:
         raise ValueError("must be a number from 0 to 1")

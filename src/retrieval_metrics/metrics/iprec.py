@@ -75,7 +75,7 @@ def score(
 def _parse_recall(value: Any) -> ParameterValue:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not (isfinite(number) and 0 <= number <= 1):
         raise ValueError("must be a number from 0 to 1")

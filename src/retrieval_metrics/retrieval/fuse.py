@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum, isfinite, sqrt
@@ -204,9 +205,10 @@ def _is_run(value: object) -> bool:
 
 
 def _require_non_negative(number: Any, name: str) -> None:
-    if isinstance(number, bool) or not isinstance(number, Real):
+    is_number = isinstance(number, Real) and not isinstance(number, bool)
+    if not is_number:
         raise TypeError(f"{name} must be a number of at least 0, got {number!r} ({type(number).__name__})")
-    if not (float(number) >= 0 and isfinite(number)):
+    if not 0 <= number <= sys.float_info.max:
         raise ValueError(f"{name} must be a number of at least 0, got {number!r}")
 
 
@@ -289,10 +291,13 @@ def _read_item_scores(
 
 
 def _require_finite_scores(name: str, query: QueryId, scores: Mapping[DocumentId, float]) -> None:
-    if all(map(isfinite, scores.values())):
-        return
+    try:
+        if all(map(isfinite, scores.values())):
+            return
+    except OverflowError:
+        pass  # the integer beyond all floats is named like infinity
     for document, score in scores.items():
-        if not isfinite(score):
+        if not abs(score) <= sys.float_info.max:
             raise ValueError(f"the score of document {document!r} for query {query!r} in {name!r} is {score}")
 
 

@@ -128,6 +128,8 @@ def _convert_row(row: Any, name: str) -> FloatArray:
         # numpy would convert text to numbers and None to NaN.
         if array.dtype.kind in "fiub" or (array.dtype.kind == "O" and None not in array):
             return array.astype(np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} holds a number that is too large for a float") from None
     except (TypeError, ValueError):
         pass
     raise TypeError(f"{name} must be numbers, got {shortened(row)}")

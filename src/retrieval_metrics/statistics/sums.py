@@ -26,6 +26,10 @@ _UNIT_EXPONENT = 1126
 _MAX_HALVES = 2**25
 
 
+# The squares of larger values are infinite, or their sum is.
+LARGEST_SUMMED_VALUE = 1e150
+
+
 @dataclass(frozen=True, slots=True)
 class Sums:
     """The sums from which a mean and its interval are computed; each is rounded once.

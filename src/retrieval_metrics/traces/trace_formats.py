@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -223,6 +223,9 @@ def _fill(span: TraceSpan) -> None:
     except (TypeError, ValueError) as error:
         raise TraceError(f"the time of {span.label} cannot be read: {error}") from None
     span.end = span.end or span.start
+    is_start_unset = span.start == 0 and span.end >= MIN_SECONDS_SINCE_1970
+    if is_start_unset or _find_part(fields, "start") is None:
+        span.start = span.end  # else it would have begun in 1970
     span.input = _find_part(fields, "input")
     span.output = _find_part(fields, "output")
     span.dropped = _find_part(fields, "dropped") or 0
@@ -356,6 +359,10 @@ def span_metadata(span: TraceSpan) -> dict[str, Any]:
     return metadata
 
 
+# A clock that begins at 0 with the trace does not reach it; where times are dates, 0 stands for an unknown one.
+MIN_SECONDS_SINCE_1970 = 1e8
+
+
 def parse_seconds(time: Any) -> float:
     """Return a time in seconds: from a text, a datetime, or a number since 1970 in a unit that its size tells."""
     if isinstance(time, str):
@@ -364,7 +371,7 @@ def parse_seconds(time: Any) -> float:
         return time.timestamp()
     if time is None:
         return 0.0
-    if not math.isfinite(time):
+    if not abs(time) <= sys.float_info.max:
         raise ValueError(f"{time} is no time")
     for unit in TIME_UNITS:
         if time >= unit.min_time:

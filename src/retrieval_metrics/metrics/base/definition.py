@@ -202,7 +202,7 @@ def make_number_reader(low: float, high: float) -> Callable[[Any], ParameterValu
     def read(value: Any) -> ParameterValue:
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = float("nan")
         if not (low < number < high and isfinite(number)):
             limits = []

@@ -36,6 +36,8 @@ MEANINGS = {
     "tpr": "recall",
     "true_positive_rate": "recall",
 }
+# Python refuses to read much longer numbers, and no ranking is nearly as long.
+MAX_CUTOFF_DIGITS = 100
 # AutoRAG's names begin with this; its values are those of its own rules.
 AUTORAG_PREFIX = "retrieval_"
 # Maximal marginal relevance, which is often looked for among the metrics.
@@ -78,7 +80,8 @@ def read_name(text: str) -> MetricNameParts:
 
 
 def _read_cutoff(text: str, cutoff: str) -> int | Budget:
-    if cutoff.isascii() and cutoff.isdigit() and int(cutoff) > 0:
+    is_readable = cutoff.isascii() and cutoff.isdigit() and len(cutoff) <= MAX_CUTOFF_DIGITS
+    if is_readable and int(cutoff) > 0:
         return int(cutoff)
     if "," in cutoff:
         names = [name.strip() for name in text.split(",")]

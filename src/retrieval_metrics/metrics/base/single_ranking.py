@@ -9,6 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.validation import integer
+from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.exact_ids import judge_by_id
 from retrieval_metrics.matching.plain_ranking import MAX_PLAIN_LENGTH, read_plain_gains
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Gains
     from retrieval_metrics.matching.plain_ranking import PlainRanking
     from retrieval_metrics.metrics.base.definition import Definition
+
+# Each document that is not in the list takes memory; no collection has so many relevant ones.
+MAX_TOTAL = 10_000_000
 
 
 def score_one(
@@ -95,6 +99,11 @@ def _read_numbers(values: Any, argument: str, *, allow_none: bool = False) -> li
                 f"{argument} must be numbers in rank order, got {value!r} at position {position}; to score rankings "
                 "of document ids, use evaluate(qrels, run)"
             )
+        if isinstance(value, int) and abs(value) > MAX_GRADE_VALUE:
+            raise ValueError(
+                f"{argument} must be at most 2**53 in size, got an integer of {value.bit_length()} bits at position "
+                f"{position}"
+            )
         if not isfinite(value):
             raise ValueError(f"{argument} must be finite, got {value!r} at position {position}")
     return list(values)
@@ -127,6 +136,11 @@ def _count_missing(n_listed: int, total: int | None, kind: str) -> int:
     if total is None:
         return 0
     n_documents = integer(total, f"the number of documents that are {kind}")
+    if n_documents > MAX_TOTAL:
+        raise ValueError(
+            f"the number of documents that are {kind} must be at most {MAX_TOTAL:,}, got an integer of "
+            f"{n_documents.bit_length()} bits"
+        )
     if n_documents < n_listed:
         raise ValueError(f"the list holds {n_listed} documents that are {kind}, but the given total is {n_documents}")
     return n_documents - n_listed

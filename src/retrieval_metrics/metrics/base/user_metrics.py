@@ -316,7 +316,7 @@ def _read_parameter(name: str, argument: Argument) -> Parameter:
 def _read_number(value: Any) -> ParameterValue:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not isfinite(number):
         raise ValueError("must be a finite number")
