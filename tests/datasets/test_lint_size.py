@@ -48,7 +48,7 @@ class TestHowManyQuestions:
         (finding,) = questions.lint(corpus, match="filename").named("few_sources")
         assert finding.evidence["sources"] == {"a.md": 11}
         assert "name the document of each as its source" in finding.message
-        run = {query: [corpus[0]] for query in questions.queries}
+        run: Any = {query: [corpus[0]] for query in questions.queries}
         assert rm.evaluate(questions, run, "mrr", match="filename").scores.clusters is None
 
 

@@ -71,6 +71,6 @@ def test_looks_are_at_the_same_questions_and_pairs_are_of_different_results() ->
 def test_a_mean_that_is_undefined_on_one_side_alone_differs() -> None:
     undefined = evaluate(1, {"q0": {"x": 0}})
     defined = evaluate(1, {"q0": {"d": 1}})
-    assert make_entry(undefined).unlike(undefined) == ""
-    assert "its mrr is" in make_entry(undefined).unlike(defined)
-    assert "its mrr is" in make_entry(defined).unlike(undefined)
+    assert make_entry(undefined).describe_difference(undefined) == ""
+    assert "its mrr is" in make_entry(undefined).describe_difference(defined)
+    assert "its mrr is" in make_entry(defined).describe_difference(undefined)
