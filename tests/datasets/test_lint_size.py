@@ -1,5 +1,7 @@
 """A set of too few questions, or from too few documents, is named."""
 
+from typing import Any
+
 import pytest
 
 import retrieval_metrics as rm
