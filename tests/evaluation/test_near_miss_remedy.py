@@ -172,5 +172,12 @@ def test_a_control_character_has_no_name() -> None:
     assert change == IdChange(characters=("U+0001 (a control character)",))
 
 
+def test_ids_that_are_cut_off_are_cut_on_the_other_side_too() -> None:
+    long = ["f3a9c0b7e21d4456aa10", "0b7e21d4456aa10f3a9c"]
+    short = [document[:12] for document in long]
+    assert find_change(long, short) == IdChange("judgments", "id[:12]")
+    assert find_change(short, long) == IdChange("run", "id[:12]")
+
+
 def test_an_unknown_kind_has_no_change() -> None:
     assert find_spelling_change("a", "b", None) == IdChange()

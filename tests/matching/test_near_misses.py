@@ -126,6 +126,19 @@ def test_ids_that_begin_with_their_query_are_found(separator: str) -> None:
     assert search(qrels, others).count_by_kind()["query_prefix"] == 0
 
 
+def test_ids_that_are_cut_off_at_one_length_are_found_and_other_words_are_not() -> None:
+    names = [f"{number:x}f3a9c0b7e21d4456aa10" for number in range(16)]
+    qrels: Any = {f"q{number}": [name] for number, name in enumerate(names)}
+    run: Any = {query: ["x", documents[0][:12]] for query, documents in qrels.items()}
+    run["q0"] = qrels["q0"]
+    assert dict(search(qrels, run).count_by_kind()) == {"truncated": 15}
+    whole: Any = {query: [documents[-1]] for query, documents in run.items()}
+    assert dict(search(whole, qrels).count_by_kind()) == {"truncated": 15}
+    words: Any = {"a": ["retrieval"], "b": ["evaluate"], "c": ["found"]}
+    longer: Any = {"a": ["retrievalists"], "b": ["evaluateall"], "c": ["found"]}
+    assert len(search(words, longer)) == 0
+
+
 def test_only_judgments_hold_several_ids_in_one() -> None:
     qrels: Any = {f"q{number}": [f"d{number},e{number}"] for number in range(4)} | {"found": ["found"]}
     run: Any = {f"q{number}": ["x", f"e{number}"] for number in range(4)} | {"found": ["found"]}

@@ -166,6 +166,7 @@ NEAR_ID_KINDS: Mapping[NearIdKind, str] = {
     "part": "in a chunk suffix",
     "numbered_part": "in a chunk number at the end",
     "version": "in a version number at the end",
+    "truncated": "in an end that is cut off",
     "file_extension": "in a file extension",
     "same_text": "in everything, though the texts are the same",
 }

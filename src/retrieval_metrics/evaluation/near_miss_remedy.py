@@ -99,15 +99,11 @@ def find_spelling_change(judged_id: str, retrieved_id: str, kind: NearIdKind | N
         case "url_form" if "index.htm" in judged_id + retrieved_id or "?utm_" in judged_id + retrieved_id:
             return IdChange(expression=_LONG_URL_EXPRESSION)
         case "encoding":
-            is_judged = len(judged_id) > len(retrieved_id)
-            return IdChange("judgments" if is_judged else "run", "id.encode('cp1252').decode('utf-8')")
-        case "printed":
-            return _find_place_of_id(judged_id, retrieved_id)
-        case "joined":
-            separator = "," if "," in judged_id else ";"
-            return IdChange("judgments", f"id.split({separator!r})")
-        case "quotation_marks":
-            return _find_quoted_side(judged_id, retrieved_id)
+            return _change_longer_id(judged_id, retrieved_id, "id.encode('cp1252').decode('utf-8')")
+        case "truncated":
+            return _change_longer_id(judged_id, retrieved_id, f"id[:{min(len(judged_id), len(retrieved_id))}]")
+        case "printed" | "joined" | "quotation_marks":
+            return _find_id_within(judged_id, retrieved_id, kind)
         case "file_extension":
             return _find_extension_change(judged_id, retrieved_id)
         case None:
@@ -127,6 +123,10 @@ def _find_extension_change(judged_id: str, retrieved_id: str) -> IdChange:
     return IdChange(expression=f"re.sub(r'{pattern}', '', id)")
 
 
+def _change_longer_id(judged_id: str, retrieved_id: str, expression: str) -> IdChange:
+    return IdChange("judgments" if len(judged_id) > len(retrieved_id) else "run", expression)
+
+
 def _find_separator_change(judged_id: str, retrieved_id: str) -> str:
     """Return the simplest expression that unifies what stands between the words of two ids."""
     first, second = (id_.replace("_", " ").replace("+", " ") for id_ in (judged_id, retrieved_id))
@@ -136,6 +136,16 @@ def _find_separator_change(judged_id: str, retrieved_id: str) -> str:
     if _BETWEEN_WORDS.sub(" ", judged_id) == _BETWEEN_WORDS.sub(" ", retrieved_id):
         return expression
     return expression.replace("id)", r"re.sub(r'(?<=[^\W\d_])[-_+\s]+(?=\d)', '', id))")
+
+
+def _find_id_within(judged_id: str, retrieved_id: str, kind: NearIdKind) -> IdChange:
+    """Return how an id is taken out of what stands around it."""
+    if kind == "printed":
+        return _find_place_of_id(judged_id, retrieved_id)
+    if kind == "quotation_marks":
+        return _find_quoted_side(judged_id, retrieved_id)
+    separator = "," if "," in judged_id else ";"
+    return IdChange("judgments", f"id.split({separator!r})")
 
 
 def _find_place_of_id(judged_id: str, retrieved_id: str) -> IdChange:

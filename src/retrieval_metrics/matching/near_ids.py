@@ -38,6 +38,7 @@ NearIdKind: TypeAlias = Literal[
     "part",
     "numbered_part",
     "version",
+    "truncated",
     "file_extension",
     "same_text",
 ]
@@ -64,6 +65,10 @@ _MOJIBAKE = lazy_pattern("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u2122]{1,3}")
 _DIACRITICS = lazy_pattern("[\u0300-\u036f]")
 _BETWEEN_WORDS = lazy_pattern(r"[-_+\s]+")
 _BEFORE_A_NUMBER = lazy_pattern(r"(?<=[^\W\d_])[-_+\s]+(?=\d)")
+# What a database or a tool cut off, as of `f3a9c0b7e21d`: as much as no number or ending is, behind enough of the id.
+_MIN_CUT_ID = 8
+_MIN_CUT_OFF = 4
+_CUT_OFF = lazy_pattern(r"(?=.*[^\W\d_])[^\W_].{3,}")
 # What stands between several ids in one cell.
 _BETWEEN_IDS = lazy_pattern(r"\s*[,;]\s*")
 # A number that a float cannot hold exactly.
@@ -277,7 +282,10 @@ def find_near_kind(first: str, second: str) -> NearIdKind | None:
     short, long = sorted((first_unified, second_unified), key=len)
     if not short:
         return None
-    return _find_kind_of_longer(short, long)
+    kind = _find_kind_of_longer(short, long)
+    if kind is None and is_cut_off(first, second):
+        return "truncated"
+    return kind
 
 
 def _find_kind_of_same_length(first: str, second: str, first_unified: str, second_unified: str) -> NearIdKind | None:
@@ -335,6 +343,19 @@ def find_query_prefix(judged_id: str, retrieved_id: str, query: object) -> str:
     if len(prefix) > 1 and prefix + short == long and prefix[:-1] == str(query) and prefix[-1] in _SEPARATORS:
         return prefix
     return ""
+
+
+def is_cut_off(first: str, second: str) -> bool:
+    """Return whether one of two ids is the beginning of the other, cut within a word.
+
+    Example:
+        >>> is_cut_off("f3a9c0b7e21d", "f3a9c0b7e21d4456aa10"), is_cut_off("document1", "document10")
+        (True, False)
+    """
+    short, long = sorted((first, second), key=len)
+    if len(short) < _MIN_CUT_ID or not short[-1].isalnum() or not long.startswith(short):
+        return False
+    return _CUT_OFF.fullmatch(long[len(short) :]) is not None
 
 
 def _are_one_rounded_number(first: str, second: str) -> bool:
@@ -462,6 +483,8 @@ def may_hold_near_ids(ids: Collection[str]) -> bool:
     classes = lines.translate(_CLASSES)
     if _ODD in classes or (_LOWER_CASE in classes and _UPPER_CASE in classes):
         return True
+    if _may_be_cut_off(ids):
+        return True
     if _holds_numbers_and_words(classes) or _VERSION_LINE.search(text) or _LONG_NUMBER.search(text):
         return True
     digits = lines.translate(_DIGIT_CLASSES)
@@ -477,6 +500,13 @@ def may_hold_near_ids(ids: Collection[str]) -> bool:
     if b"+0" in digits and (b"+00" in digits or b"+09" in digits):
         return not _are_alike(classes.translate(_ZEROS_AS_DIGITS), len(ids))
     return not _are_alike(classes.translate(_SEPARATOR_CLASSES, _ALL_BUT_SEPARATORS), len(ids))
+
+
+def _may_be_cut_off(ids: Collection[str]) -> bool:
+    """Return whether some ids are long enough, and others so much longer that they may be cut off."""
+    lengths = set(map(len, ids))
+    longest = max(lengths)
+    return any(_MIN_CUT_ID <= length <= longest - _MIN_CUT_OFF for length in lengths)
 
 
 def _holds_numbers_and_words(classes: bytes) -> bool:
@@ -558,12 +588,14 @@ def _list_number_forms(text: str) -> list[str]:
 class NearIdIndex:
     """The ids of one ranking, among which near misses of other ids are found quickly."""
 
-    __slots__ = ("_ids", "_letter_lines", "_lines", "_position_by_number")
+    __slots__ = ("_ids", "_letter_lines", "_lines", "_longest", "_position_by_id", "_position_by_number")
 
     def __init__(self, ids: Sequence[str]) -> None:
         self._ids = ids
         self._letter_lines: str | None = None
         self._position_by_number: dict[str, int] | None = None
+        self._position_by_id: dict[str, int] | None = None
+        self._longest = 0
         self._lines = _reduce("\n" + "\n".join(ids) + "\n")
         if self._lines.count("\n") != len(ids) + 1:  # an id holds a line end
             self._lines = "\n" + "".join(_reduce(text).replace("\n", "") + "\n" for text in ids)
@@ -595,6 +627,7 @@ class NearIdIndex:
             if position >= 0:
                 yield self._id_at(position)
         yield from self._find_quoted(reduced)
+        yield from self._find_cut_off(judged_id, reduced)
         for candidate in self._find_by_letters(judged_id):
             if candidate != judged_id:
                 yield candidate
@@ -605,6 +638,24 @@ class NearIdIndex:
             position = self._lines.find(f"{mark}{reduced}{mark}")
             if position >= 0:
                 yield self._id_at(self._lines.rindex("\n", 0, position))
+
+    def _find_cut_off(self, judged_id: str, reduced: str) -> Iterator[str]:
+        """Yield the ids that another one begins with, or that begin with it, without a separator."""
+        if len(judged_id) < _MIN_CUT_ID:
+            return
+        if self._position_by_id is None:
+            self._position_by_id = {document_id: position for position, document_id in enumerate(self._ids)}
+            self._longest = max(map(len, self._ids), default=0)
+        # A cut id is as long as any can be.
+        if len(judged_id) > self._longest and judged_id[: self._longest] in self._position_by_id:
+            yield judged_id[: self._longest]
+        position = self._lines.find(f"\n{reduced}")
+        n_found = 0
+        while position >= 0 and n_found < MAX_SUFFIXES:
+            if self._lines[position + 1 + len(reduced)].isalnum():
+                yield self._id_at(position)
+                n_found += 1
+            position = self._lines.find(f"\n{reduced}", position + 1)
 
     def _find_stem(self, stem: str) -> Iterator[str]:
         """Yield the ids that begin with the stem of a file name, such as `d7.txt` and `d7-1.md` for `d7`."""

@@ -74,6 +74,7 @@ MIN_SHARE_BY_KIND: Mapping[NearIdKind, float] = {
     "part": 0.05,
     "numbered_part": 0.1,
     "version": 0.1,
+    "truncated": 0.1,
     "file_extension": 0.05,
 }
 # In these, no two documents of a collection differ, whatever else is judged or retrieved.
@@ -81,7 +82,7 @@ UNAMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset(
     {"unicode_form", "invisible_characters", "blanks", "percent_encoding", "slashes", "encoding"}
 )
 # As many ids of whole documents end in a number, or hold a comma, a single one says nothing.
-AMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset({"numbered_part", "version", "prefix", "joined"})
+AMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset({"numbered_part", "version", "prefix", "joined", "truncated"})
 MIN_NUMBERED_PARTS = 2
 
 
@@ -132,6 +133,8 @@ class NearCandidates:
                 continue
             # What another kind explains is no sign that this one is chance.
             if len(near_misses) < MIN_SHARE_BY_KIND.get(kind, 0) * (n_without_candidate + len(near_misses)):
+                continue
+            if kind == "truncated" and not _are_cut_alike(near_misses):
                 continue
             is_ambiguous = kind in AMBIGUOUS_KINDS and not _is_first_part(near_misses[0])
             if is_ambiguous and len(near_misses) < MIN_NUMBERED_PARTS:
@@ -481,6 +484,15 @@ def _separate_distinct_documents(candidates: Sequence[NearMiss], search: _Search
         else:
             near_misses.append(candidate)
     return NearCandidates(tuple(near_misses), n_distinct)
+
+
+def _are_cut_alike(near_misses: Sequence[NearMiss]) -> bool:
+    """Return whether several ids are cut off, on one side and at one length: otherwise they are other words."""
+    lengths = set()
+    for near_miss in near_misses:
+        is_judged = len(near_miss.judged_id) < len(near_miss.retrieved_id)
+        lengths.add((is_judged, min(len(near_miss.judged_id), len(near_miss.retrieved_id))))
+    return len(lengths) == 1
 
 
 def _is_first_part(near_miss: NearMiss) -> bool:
