@@ -69,8 +69,17 @@ def format_passed(records: Sequence[CheckRecord]) -> str:
                 lines += [f"{title}: {line}" for line in row["lines"]]
         changes = ", ".join(_format_inconclusive_changes(record))
         if changes:
-            lines.append(f"{title}: lower than the baseline, not significantly: {changes}")
+            lines.append(f"{title}: lower than the baseline, not significantly: {changes}{_format_advice(record)}")
     return "\n".join(lines)
+
+
+def _format_advice(record: CheckRecord) -> str:
+    """Return how a check fails on losses too few to be significant; empty if it cannot."""
+    has_losses = any(row["outcome"] == "inconclusive" and row["lost"] for row in record["metrics"])
+    is_repeated = bool(record["spread"])  # of the rounds of a retriever that varies
+    if not has_losses or is_repeated:
+        return ""
+    return "; if the retriever never varies, deterministic=True fails on any loss"
 
 
 def _is_stored(record: CheckRecord) -> bool:
