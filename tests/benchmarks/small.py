@@ -10,7 +10,7 @@
 start     a script from start to printed table, beside one with pytrec_eval
 ranking   one ranking, beside a new evaluator of pytrec_eval
 run       evaluations of few queries and few results, and of many judgments, beside pytrec_eval
-forms     judgments as lists and sets beside dicts, rankings as lists beside scores, pandas beside polars
+forms     judgments as lists and sets beside dicts, rankings as lists and items beside scores, pandas beside polars
 print     printing a comparison beside making it
 hosts     importing the parts of an integration beside its host, for each host that is installed
 
@@ -181,6 +181,15 @@ def forms() -> None:
             "lists": partial(rm.evaluate, qrels, lists, METRICS),
         }
         race(f"rankings, 20 x {n_results}", works)
+    qrels, rankings = make_data(500, 10, 3, 60)
+    lists = {query: list(scores) for query, scores in rankings.items()}
+    items = {query: [rm.Retrieved(document) for document in ranking] for query, ranking in lists.items()}
+    works = {
+        "scores": partial(rm.evaluate, qrels, rankings, METRICS),
+        "lists": partial(rm.evaluate, qrels, lists, METRICS),
+        "items": partial(rm.evaluate, qrels, items, METRICS),
+    }
+    race("rankings, 500 x 10", works)
     n_rows = 200_000
     columns = {
         "query_id": [f"q{row // 100}" for row in range(n_rows)],
