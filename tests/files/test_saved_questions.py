@@ -66,3 +66,11 @@ def test_sources_that_a_set_has_not_are_not_saved(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the set has no source texts to save"):
         questions.save(tmp_path / "set.json", sources=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_letters_stand_in_the_file_as_they_are_and_halves_of_characters_are_escaped(tmp_path: Path) -> None:
+    path = tmp_path / "set.json"
+    rm.EvaluationSet({"q": "où?", "cut": "où \ud83d"}, {"q": ["d"], "cut": ["d"]}).save(path)
+    written = path.read_text(encoding="utf-8")
+    assert '"où?"' in written
+    assert rm.load(path).queries == {"q": "où?", "cut": "où \ud83d"}

@@ -33,3 +33,9 @@ def test_gains_come_first_also_where_a_lower_value_is_better() -> None:
     assert [name for name, _ in changes.dropped] == ["q0", "q3", "q6"]
     drawn = svg_charts.draw_changes(changes)  # a loss goes up, and its query is named above
     assert drawn.index("q0") < drawn.index("<svg") < drawn.index("q2")
+
+
+def test_lines_are_dashed_in_the_key_once_the_colours_are_used_up() -> None:
+    names = [f"system {number}" for number in range(8)]
+    assert "stroke-dasharray" not in svg_charts.draw_key(names[:6])
+    assert svg_charts.draw_key(names).count("stroke-dasharray=") == 2

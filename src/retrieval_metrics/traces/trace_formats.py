@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from datetime import datetime
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.traces.payload_decoding import FlattenedList, decode_payload
@@ -365,13 +366,13 @@ MIN_SECONDS_SINCE_1970 = 1e8
 
 def parse_seconds(time: Any) -> float:
     """Return a time in seconds: from a text, a datetime, or a number since 1970 in a unit that its size tells."""
-    if isinstance(time, str):
+    if isinstance(time, str) and time:
         time = int(time) if time.isdigit() else datetime.fromisoformat(time)
     if isinstance(time, datetime):
         return time.timestamp()
-    if time is None:
+    if time is None or time == "":
         return 0.0
-    if not abs(time) <= sys.float_info.max:
+    if not isinstance(time, Real) or not abs(time) <= sys.float_info.max:
         raise ValueError(f"{time} is no time")
     for unit in TIME_UNITS:
         if time >= unit.min_time:
