@@ -14,7 +14,7 @@ from retrieval_metrics._internal.lazy import lazy_module
 
 def _hint(name: str) -> str:
     """Return what to add to the message about an unknown name."""
-    from retrieval_metrics.metrics.base.metric_names import suggest_call
+    from retrieval_metrics.metrics.metric_names import suggest_call
 
     return suggest_call(name)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from mmr_reference import situations
-from retrieval_metrics.retrieval import mmr_selection
+from retrieval_metrics.retrieval import mmr_methods
 
 small = st.integers(-3, 3)
 matrices = st.integers(1, 4).flatmap(
@@ -121,7 +121,7 @@ def test_however_many_are_computed_together(numbers: int, monkeypatch: pytest.Mo
     candidates[8] *= 1e-160  # lengths whose squares are out of range
     candidates[9] *= 1e300
     candidates[10] = np.outer(np.arange(1, 10), -1e-300 * queries[10])
-    monkeypatch.setattr(mmr_selection, "_NUMBERS_AT_ONCE", numbers)
+    monkeypatch.setattr(mmr_methods, "_NUMBERS_AT_ONCE", numbers)
     for weight in (0, 0.5):
         together = rm.mmr_batch(queries, candidates, lambda_mult=weight)
         alone = [rm.mmr(*pair, lambda_mult=weight) for pair in zip(queries, candidates, strict=True)]

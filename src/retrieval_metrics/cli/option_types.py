@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import retrieval_metrics as rm
 from retrieval_metrics.cli.trec_eval_lines import is_known_metric, is_trec_eval_only
-from retrieval_metrics.metrics.base.metric_names import UnknownMetricError
+from retrieval_metrics.metrics.metric_names import UnknownMetricError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The metrics, one file each; adding one takes a file and a line here.
+"""The metrics, one file each, and how their names are read; adding one takes a file and a line here.
 
 The functions of this package score one ranking: `retrieval_metrics.metrics.rbp([1, 0, 1])`. Each function has the name
 of its module and hides it here; to import from the module, write `from retrieval_metrics.metrics.rbp import score`. A

@@ -11,8 +11,8 @@ import numpy as np
 from retrieval_metrics.matching.rank_rows import is_new, is_relevant, ordinals
 from retrieval_metrics.metrics.base.definition import REL, Definition, Parameter
 from retrieval_metrics.metrics.base.group_ranking import hits_per_group
-from retrieval_metrics.metrics.base.rank_weights import mean_discounted_gain
 from retrieval_metrics.metrics.dcg import discounted_gains
+from retrieval_metrics.metrics.ties.rank_weights import mean_discounted_gain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from retrieval_metrics.matching.rank_rows import is_relevant
 from retrieval_metrics.metrics.base.definition import REL, Definition, TieOrderValues, make_choice
 from retrieval_metrics.metrics.base.group_ranking import PER, hits_per_group, mean_over_groups
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.tie_blocks import average_by_block, blocks_of, hit_probability
 from retrieval_metrics.metrics.base.two_valued import select_single_relevant_at_cutoff_1
+from retrieval_metrics.metrics.ties.tie_blocks import average_by_block, blocks_of, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.plain_ranking import PlainRanking
-    from retrieval_metrics.metrics.base.tie_blocks import Block
+    from retrieval_metrics.metrics.ties.tie_blocks import Block
 
 
 def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | None = None) -> float:

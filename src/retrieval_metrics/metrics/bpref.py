@@ -9,15 +9,15 @@ import numpy as np
 from retrieval_metrics.matching.rank_rows import count_above, is_relevant
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.tie_blocks import average_by_block
 from retrieval_metrics.metrics.base.two_valued import select_single_relevant
+from retrieval_metrics.metrics.ties.tie_blocks import average_by_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.tie_blocks import Block
+    from retrieval_metrics.metrics.ties.tie_blocks import Block
 
 
 def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:

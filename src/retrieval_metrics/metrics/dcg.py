@@ -10,8 +10,8 @@ import numpy as np
 from retrieval_metrics.matching.plain_ranking import MAX_PLAIN_LENGTH
 from retrieval_metrics.metrics.base.definition import Definition
 from retrieval_metrics.metrics.base.gains import GAIN, GAINS, compute_gain
-from retrieval_metrics.metrics.base.rank_weights import mean_discounted_gain
 from retrieval_metrics.metrics.base.single_ranking import score_one
+from retrieval_metrics.metrics.ties.rank_weights import mean_discounted_gain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,14 +11,14 @@ from retrieval_metrics.metrics.base.definition import Definition
 from retrieval_metrics.metrics.base.gains import exponential
 from retrieval_metrics.metrics.base.grade_scale import MAX_GRADE, largest_grade
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.tie_blocks import average_by_block, hit_probability
+from retrieval_metrics.metrics.ties.tie_blocks import average_by_block, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
-    from retrieval_metrics.metrics.base.tie_blocks import Block
+    from retrieval_metrics.metrics.ties.tie_blocks import Block
 
 
 def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -> float:

@@ -8,8 +8,8 @@ import numpy as np
 
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.tie_blocks import average_by_block, hit_probability
 from retrieval_metrics.metrics.recall import count_found_groups
+from retrieval_metrics.metrics.ties.tie_blocks import average_by_block, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.plain_ranking import PlainRanking
-    from retrieval_metrics.metrics.base.tie_blocks import Block
+    from retrieval_metrics.metrics.ties.tie_blocks import Block
 
 
 def full_recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:

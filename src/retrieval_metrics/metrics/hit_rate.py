@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.tie_blocks import average_by_block, hit_probability
+from retrieval_metrics.metrics.ties.tie_blocks import average_by_block, hit_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.plain_ranking import PlainRanking
-    from retrieval_metrics.metrics.base.tie_blocks import Block
+    from retrieval_metrics.metrics.ties.tie_blocks import Block
 
 
 def hit_rate(gains: Gains, *, k: int | None = None) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.matching.rank_rows import is_forbidden, is_relevant
 from retrieval_metrics.metrics.base.definition import REL, Definition, TieOrderValues
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.tie_blocks import blocks_of, hit_probability
+from retrieval_metrics.metrics.ties.tie_blocks import blocks_of, hit_probability
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains, IntArray

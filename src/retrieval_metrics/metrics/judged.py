@@ -8,8 +8,8 @@ import numpy as np
 
 from retrieval_metrics.matching.rank_rows import within
 from retrieval_metrics.metrics.base.definition import Definition
-from retrieval_metrics.metrics.base.rank_weights import mean_rank_weights
 from retrieval_metrics.metrics.base.single_ranking import score_one
+from retrieval_metrics.metrics.ties.rank_weights import mean_rank_weights
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains

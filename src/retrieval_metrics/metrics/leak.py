@@ -10,8 +10,8 @@ import numpy as np
 from retrieval_metrics.matching.rank_rows import is_forbidden, within
 from retrieval_metrics.metrics.base.definition import Definition, Parameter, TieOrderValues, make_number_reader
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.tie_orders import best_and_worst_orders
 from retrieval_metrics.metrics.hit_rate import mean_over_orders as mean_hit_rate
+from retrieval_metrics.metrics.ties.tie_orders import best_and_worst_orders
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.metrics.base.definition import REL, Definition
-from retrieval_metrics.metrics.base.rank_weights import mean_n_relevant
 from retrieval_metrics.metrics.base.single_ranking import score_one
 from retrieval_metrics.metrics.base.two_valued import select_single_relevant
+from retrieval_metrics.metrics.ties.rank_weights import mean_n_relevant
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray, Gains

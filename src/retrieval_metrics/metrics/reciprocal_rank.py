@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.metrics.base.definition import REL, Definition
 from retrieval_metrics.metrics.base.group_ranking import PER, hits_per_group, mean_over_groups
 from retrieval_metrics.metrics.base.single_ranking import score_one
-from retrieval_metrics.metrics.base.tie_blocks import average_by_block
 from retrieval_metrics.metrics.base.two_valued import select_all_at_cutoff_1
+from retrieval_metrics.metrics.ties.tie_blocks import average_by_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, Gains
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.plain_ranking import PlainRanking
-    from retrieval_metrics.metrics.base.tie_blocks import Block
+    from retrieval_metrics.metrics.ties.tie_blocks import Block
 
 
 def reciprocal_rank(gains: Gains, *, k: int | None = None) -> float:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.retrieval.mmr_methods import select_by_mmr
 from retrieval_metrics.retrieval.mmr_problem import read_problem
-from retrieval_metrics.retrieval.mmr_selection import select_by_mmr
 from retrieval_metrics.retrieval.vectors import require_lambda
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.retrieval.mmr_methods import select_by_mmr
 from retrieval_metrics.retrieval.mmr_problem import ProblemNames, read_problem
-from retrieval_metrics.retrieval.mmr_selection import select_by_mmr
 from retrieval_metrics.retrieval.vectors import read_matrix, require_lambda, resolve_k
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.metrics.base.metric_names import canonical_name, read_name
 from retrieval_metrics.metrics.base.registry import DEFINITIONS, NAME_BY_ALIAS
+from retrieval_metrics.metrics.metric_names import canonical_name, read_name
 
 if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.definition import Definition, MetricRecipe, ParameterValue

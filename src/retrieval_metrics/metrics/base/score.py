@@ -119,7 +119,7 @@ def _score_tied_queries(
     if not len(defined_tied):
         return over_orders
     # Imported here because only ties need it.
-    from retrieval_metrics.metrics.base.tie_orders import score_over_orders
+    from retrieval_metrics.metrics.ties.tie_orders import score_over_orders
 
     tied_values = score_over_orders(judged, defined_tied, metric, parameters)
     for column, tied_column in zip(over_orders, tied_values, strict=True):

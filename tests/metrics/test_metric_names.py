@@ -4,8 +4,8 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.matching.budget import Budget
-from retrieval_metrics.metrics.base.metric_names import canonical_name, read_name
 from retrieval_metrics.metrics.base.registry import NAME_BY_ALIAS
+from retrieval_metrics.metrics.metric_names import canonical_name, read_name
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.ranking_order import ScoreOrder
-from retrieval_metrics.metrics.base.tie_blocks import average_by_block, blocks_of, hit_probability
-from retrieval_metrics.metrics.base.tie_orders import score_over_orders
+from retrieval_metrics.metrics.ties.tie_blocks import average_by_block, blocks_of, hit_probability
+from retrieval_metrics.metrics.ties.tie_orders import score_over_orders
 
 QRELS = rm.Qrels({"q": {"a": 1, "b": 2, "c": 0}, "untied": {"a": 1}})
 RUN = {"q": {"x": 3.0, "a": 2.0, "b": 2.0, "y": 2.0, "c": 1.0}, "untied": {"a": 1.0}}

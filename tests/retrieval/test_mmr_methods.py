@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from mmr_reference import Situation, cosine, situations
-from retrieval_metrics.retrieval import mmr_selection
+from retrieval_metrics.retrieval import mmr_methods
+from retrieval_metrics.retrieval.mmr_methods import MmrPicks, ScoreBounds
 from retrieval_metrics.retrieval.mmr_problem import read_problem
-from retrieval_metrics.retrieval.mmr_selection import MmrPicks, ScoreBounds
 from retrieval_metrics.retrieval.unit_vectors import UnitVectors
 
 WAYS = ["all cosines in advance", "all at once", "a few leaders"]
@@ -26,7 +26,7 @@ LIMITS = {
 def take(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute in this way, whatever the number of candidates."""
     for name, limit in LIMITS[way].items():
-        monkeypatch.setattr(mmr_selection, name, limit)
+        monkeypatch.setattr(mmr_methods, name, limit)
 
 
 def rehearsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -37,14 +37,14 @@ def rehearsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ways.append(WAYS[1 if leaders == len(candidates.vectors) else 2])
         return ScoreBounds(picks, candidates, problem, leaders)
 
-    monkeypatch.setattr(mmr_selection, "ScoreBounds", watched)
+    monkeypatch.setattr(mmr_methods, "ScoreBounds", watched)
     return ways
 
 
 def selected(situation: Situation) -> rm.types.Selection:
     query = situation.query if situation.relevance is None else None
     problem = read_problem(query, situation.candidates, situation.relevance)
-    return mmr_selection.select_by_mmr([problem], situation.k, situation.lambda_mult)[0]
+    return mmr_methods.select_by_mmr([problem], situation.k, situation.lambda_mult)[0]
 
 
 def clustered(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
@@ -106,9 +106,9 @@ def test_a_few_leaders_compete_for_what_the_formula_says(
     min_leaders: int, max_leaders: int, n_compared: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take("a few leaders", monkeypatch)
-    monkeypatch.setattr(mmr_selection, "_MIN_LEADERS", min_leaders)
-    monkeypatch.setattr(mmr_selection, "_MAX_LEADERS", max_leaders)
-    monkeypatch.setattr(mmr_selection, "_MIN_COMPARED", n_compared)
+    monkeypatch.setattr(mmr_methods, "_MIN_LEADERS", min_leaders)
+    monkeypatch.setattr(mmr_methods, "_MAX_LEADERS", max_leaders)
+    monkeypatch.setattr(mmr_methods, "_MIN_COMPARED", n_compared)
     for situation in situations(250, seed=4):
         picks, scores = situation.expected()
         selection = selected(situation)
@@ -231,7 +231,7 @@ def test_however_many_seem_to_tie_before_they_are_settled_at_once(
     way: str, max_close: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take(way, monkeypatch)
-    monkeypatch.setattr(mmr_selection, "_MAX_CLOSE", max_close)
+    monkeypatch.setattr(mmr_methods, "_MAX_CLOSE", max_close)
     for situation in situations(150, seed=5):
         picks, scores = situation.expected()
         selection = selected(situation)

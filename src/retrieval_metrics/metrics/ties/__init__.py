@@ -1,0 +1,1 @@
+"""The mean of a metric over the orders of tied scores."""
