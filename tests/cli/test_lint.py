@@ -89,3 +89,17 @@ def test_queries_of_another_set_are_an_error(
     (tmp_path / "other.jsonl").write_text('{"_id": "x9", "text": "why?"}\n')
     assert main(["lint", str(tmp_path / "other.jsonl"), files[1]]) == 2
     assert "no query of" in capsys.readouterr().err
+
+
+def test_two_runs_of_one_name_are_an_error(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lint", *files[:2], "--run", f"a={files[3]}", "--run", f"a={files[3]}"]) == 2
+    assert "two runs are named 'a'" in capsys.readouterr().err
+
+
+def test_the_name_of_a_run_file_may_hold_an_equals_sign(
+    files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("k=10.run").write_bytes(Path(files[3]).read_bytes())
+    assert main(["lint", *files[:2], "--run", "k=10.run", "--format", "csv"]) == 0
+    assert "No such file" not in capsys.readouterr().err

@@ -3,6 +3,7 @@
 import random
 import re
 import shlex
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import retrieval_metrics as rm
 from mutated_files import KINDS, mutated, written
 from retrieval_metrics.cli.main import main
+from retrieval_metrics.cli.option_names import translate
 
 CORE = Path(rm.__file__).parent
 GOOD = "".join(f"q{n} 0 d 1\n" for n in range(10))
@@ -148,6 +150,19 @@ def test_judgments_by_source_name_the_option_that_turns_clusters_off(capsys: pyt
     rm.write_run({f"q{n}": [chunks[n // 2]] for n in range(40)}, "chunks.jsonl")
     assert main(["evaluate", "spans.jsonl", "chunks.jsonl", "-m", "recall"]) == 0
     assert "--clusters none disables" in capsys.readouterr().out
+
+
+def test_names_of_files_are_not_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("k={x}.run", "k={1+}.run", "match=None.run"):
+        Path(name).write_text("")
+        assert main(["evaluate", "qrels.trec", name]) == 2
+        assert f"{name} is empty" in capsys.readouterr().err
+
+
+def test_lint_has_an_option_for_runs_and_none_for_judgments() -> None:
+    lint = Namespace(run=[], qrels="q.trec", fail_on=None, file=None)
+    assert translate("pass qrels=... and run=...", lint) == "pass qrels=... and --run"
+    assert translate("pass run=...", Namespace(run="a.run", file=None)) == "pass run=..."
 
 
 def test_an_unknown_metric_is_one_whatever_is_saved_and_read(capsys: pytest.CaptureFixture[str]) -> None:

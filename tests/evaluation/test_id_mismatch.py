@@ -78,6 +78,20 @@ def test_the_remedy_makes_the_ids_match(retrieved: Any, match: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("judged_id", "retrieved_id", "expression"),
+    [
+        ("docs/a.md", "corpus/docs/a.md", "id.split('/', 1)[-1]"),
+        ("b_1", "col_b_1", "id.split('_', 1)[-1]"),
+        ("a.md", "corpus/docs/a.md", "id.rpartition('/')[2]"),
+    ],
+)
+def test_the_expression_gives_the_judged_id(judged_id: str, retrieved_id: str, expression: str) -> None:
+    remedy = find_mismatch({"q": [judged_id]}, {"q": [retrieved_id]}).remedy
+    assert remedy == IdWithin(retrieved_id, expression, is_attribute=False)
+    assert eval(expression, {"id": retrieved_id}) == judged_id  # noqa: S307  (an expression of ours, as users run it)
+
+
+@pytest.mark.parametrize(
     ("source", "kind", "expression"),
     [
         ("A.MD", "case", "id.casefold()"),

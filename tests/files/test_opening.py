@@ -88,8 +88,17 @@ def test_an_open_file_is_read_from_where_it_stands_and_stays_open(tmp_path: Path
         assert not file.closed
     with path.open() as text:
         text.readline()
-        with pytest.raises(ValueError, match=r"some.txt"):  # text was read ahead, so its place is unknown
+        assert len(rm.read_run(text)) == 400
+    with path.open() as text:
+        next(text)  # after which its position is unknown
+        assert len(rm.read_run(text)) == 400
+    with path.open() as text:
+        text.readline()
+        with pytest.raises(ValueError, match=r"some.txt"):
             rm.read_run(text, format="json")
+    path.write_text("q Q0 d\u00e9 1 2.5 t\n", "latin-1")
+    with path.open(encoding="latin-1") as text:
+        assert dict(rm.read_run(text)) == {"q": {"d\u00e9": 2.5}}
     assert dict(rm.read_run(io.StringIO("q Q0 d 1 2.5 t\n"))) == {"q": {"d": 2.5}}
     assert rm.read_queries(io.BytesIO(b"q1\twhat?\n")) == {"q1": "what?"}
 

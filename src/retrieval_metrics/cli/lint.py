@@ -17,6 +17,7 @@ from retrieval_metrics.cli.arguments import (
 )
 from retrieval_metrics.cli.command import Command
 from retrieval_metrics.cli.input_files import (
+    paths_by_name,
     read_document_texts,
     read_exclusion,
     read_judgments,
@@ -73,12 +74,12 @@ def run(arguments: argparse.Namespace) -> bool:
     if arguments.corpus is not None:
         corpus = read_document_texts(arguments, arguments.corpus)
     runs = {}
-    for name_and_path in arguments.run:
-        name, path = _split_name(name_and_path)
+    for name, path in paths_by_name(arguments.run).items():
         runs[name] = read_run_or_saved(arguments, path)
+    options = select_arguments(rm.EvaluationSet.lint, arguments)
     if arguments.exclude is not None:
-        arguments.exclude = read_exclusion(arguments.exclude)
-    lint = _read_questions(arguments).lint(corpus, runs or None, **select_arguments(rm.EvaluationSet.lint, arguments))
+        options["exclude"] = read_exclusion(arguments.exclude)
+    lint = _read_questions(arguments).lint(corpus, runs or None, **options)
     result = _make_output(lint)
     if arguments.report is not None:
         save_text(arguments.report, output.page(result))
@@ -114,14 +115,6 @@ def _read_questions(arguments: argparse.Namespace) -> rm.EvaluationSet:
             f"{arguments.queries}, which has {next(iter(texts))!r}"
         )
     return replace(questions, queries=queries)
-
-
-def _split_name(text: str) -> tuple[str, str]:
-    """Return the name and the path in `NAME=RUN`; the path is the name if there is none."""
-    name, equals, path = text.partition("=")
-    if not equals:
-        return text, text
-    return name, path
 
 
 def _make_output(lint: rm.types.Lint[Any]) -> output.CommandOutput:

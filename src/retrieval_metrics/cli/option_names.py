@@ -96,10 +96,12 @@ REMEDIES = tuple(
     )
 )
 
-# `name=value`, by which a message refers to an argument. Text in quotes is data: it matches without a name, and stays.
+# `name=value`, by which a message refers to an argument; followed by more, as in `match=None.run`, it is the name of a
+# file. Text in quotes is data: it matches without a name, and stays.
 ARGUMENT = re.compile(
     r"""(?<![\w.'"@/\-])(?P<name>[A-Za-z_]\w*)=
         (?P<value>\{[^{}]*\}|\.\.\.|None|True|False|'(?:[^'\\]|\\.)*'(?:\ or\ '(?:[^'\\]|\\.)*')*|(?=[\s,;:.)]|$))
+        (?![\w.]*\w)
       |(?<!\w)'(?:[^'\\]|\\.)*'|(?<!\w)"(?:[^"\\]|\\.)*"
     """,
     re.VERBOSE,
@@ -138,7 +140,11 @@ def translate(message: str, arguments: argparse.Namespace) -> str:
     def replace_argument(match: re.Match[str]) -> str:
         if match["name"] is None:
             return match[0]
-        return format_option(arguments, match["name"], _read_value(match["value"])) or match[0]
+        try:
+            value = _read_value(match["value"])
+        except (ValueError, SyntaxError):  # not Python, as in the name of a file
+            return match[0]
+        return format_option(arguments, match["name"], value) or match[0]
 
     def replace_name(match: re.Match[str]) -> str:
         return format_option(arguments, match["name"], OPEN) or match[0]
@@ -176,12 +182,19 @@ def format_option(arguments: argparse.Namespace, name: str, value: Any) -> str |
         return f"--reading {quote(f'{name}={text}')}" if is_value else f"--reading {name}={text}"
     else:
         destination = DESTINATIONS.get(name, name)
-        if destination not in arguments or (destination in POSITIONAL and "fail_on" not in arguments):
+        if destination not in arguments or _is_positional(arguments, destination):
             return None
         option = f"-{name}" if len(name) == 1 else f"--{destination.replace('_', '-')}"
     if value is OPEN:
         return option
     return f"{option} {_format_value(value)}"
+
+
+def _is_positional(arguments: argparse.Namespace, destination: str) -> bool:
+    """Return whether an argument is taken by position; `run` is an option where it can be repeated, as in lint."""
+    if destination == "run":
+        return not isinstance(arguments.run, list)
+    return destination in POSITIONAL
 
 
 def _file_option(suffix: str, file: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.evaluation.near_miss_remedy import cut_at, find_id_change, find_spelling_change
 from retrieval_metrics.inputs.items import Retrieved
@@ -20,9 +20,21 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.scores import Origin
     from retrieval_metrics.matching.near_ids import NearIdKind
 
-# Where a document id often stands in a longer id, as separator and index of `str.rpartition`: at the end of a path, or
-# at the beginning of a chunk id.
-ID_SEPARATORS = [("/", 2), ("\\", 2), ("#", 0), ("_", 0), ("-", 0), (":", 0), ("@", 0), ("_", 2), ("-", 2), (":", 2)]
+
+class IdSeparator(NamedTuple):
+    """A separator in a longer id, and on which side of it the document id stands."""
+
+    text: str
+    side: Literal["before", "after"]
+
+
+# At the end of a path, or at the beginning of a chunk id.
+ID_SEPARATORS = (
+    *(IdSeparator("/", "after"), IdSeparator("\\", "after")),
+    *(IdSeparator("#", "before"), IdSeparator("_", "before"), IdSeparator("-", "before")),
+    *(IdSeparator(":", "before"), IdSeparator("@", "before")),
+    *(IdSeparator("_", "after"), IdSeparator("-", "after"), IdSeparator(":", "after")),
+)
 # The number of rankings, and of items in each, that are searched.
 MAX_RANKINGS = 50
 MAX_ITEMS = 20
@@ -233,14 +245,25 @@ class _NearMisses:
                 return SpellingDifference(value, judged_id, kind, find_spelling_change(judged_id, value, kind))
         if value in self._path_by_file_name:
             return JudgedPath(value, self._path_by_file_name[value], candidate.match)
-        for separator, index in ID_SEPARATORS:
-            parts = (value.rpartition(separator)[index], value.partition(separator)[index])
-            for part in parts:
-                if not part or part not in self._judged_ids:
-                    continue
-                expression: str | None = f"{candidate.expression}.rpartition({separator!r})[2]"
-                if index == 0:
-                    expression = cut_at(candidate.expression, value, separator, part)
+        for separator in ID_SEPARATORS:
+            expression = self._find_expression(candidate, separator)
+            if expression is not None:
+                return IdWithin(value, expression, candidate.is_attribute)
+        return None
+
+    def _find_expression(self, candidate: _Candidate, separator: IdSeparator) -> str | None:
+        """Return the expression that extracts a judged id from a candidate; None if it holds none there."""
+        value: str = candidate.value
+        separator_text = separator.text
+        if separator.side == "after":
+            if value.rpartition(separator_text)[2] in self._judged_ids:
+                return f"{candidate.expression}.rpartition({separator_text!r})[2]"
+            if value.partition(separator_text)[2] in self._judged_ids:
+                return f"{candidate.expression}.split({separator_text!r}, 1)[-1]"
+            return None
+        for part in (value.rpartition(separator_text)[0], value.partition(separator_text)[0]):
+            if part and part in self._judged_ids:
+                expression = cut_at(candidate.expression, value, separator_text, part)
                 if expression is not None:
-                    return IdWithin(value, expression, candidate.is_attribute)
+                    return expression
         return None

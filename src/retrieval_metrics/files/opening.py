@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import stat
@@ -132,9 +133,18 @@ def _as_binary(file: Any) -> Any:
         )
     if not isinstance(file.read(0), str):
         return file
-    if hasattr(file, "buffer"):
+    if file is sys.stdin or (hasattr(file, "buffer") and _is_unread_utf8(file)):
         return file.buffer
+    # A text file reads ahead, so its buffer no longer begins where the text does.
     return io.BytesIO(file.read().encode())
+
+
+def _is_unread_utf8(file: io.TextIOWrapper) -> bool:
+    """Return whether nothing of a text file was read, and its bytes are UTF-8."""
+    try:
+        return file.tell() == 0 and codecs.lookup(file.encoding).name == "utf-8"
+    except OSError:  # a pipe, or a file that is being read line by line
+        return False
 
 
 class Reader:

@@ -8,7 +8,7 @@ from datetime import date as calendar_date
 from datetime import datetime
 from math import isfinite, isnan
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,6 +51,19 @@ class Provenance:
     date: calendar_date | None = None
     labels: Mapping[str, LabelValue] = field(default_factory=dict, hash=False)
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            source: str | None = None,
+            kind: str | None = None,
+            author: str | None = None,
+            model: str | None = None,
+            prompt: str | None = None,
+            date: calendar_date | str | None = None,
+            labels: Mapping[str, LabelValue] = ...,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         for name in TEXT_FIELDS:
             value = getattr(self, name)
@@ -82,7 +95,7 @@ class Provenance:
     def as_dict(self) -> dict[str, Any]:
         """Return what is known as plain values for JSON; `Provenance(**entries)` reads them."""
         entries: dict[str, Any] = {}
-        for name in PROVENANCE_FIELDS:
+        for name in TEXT_FIELDS:
             value = getattr(self, name)
             if value is not None:
                 entries[name] = value
@@ -90,8 +103,6 @@ class Provenance:
             entries["date"] = self.date.isoformat()
         if self.labels:
             entries["labels"] = dict(self.labels)
-        else:
-            del entries["labels"]
         return entries
 
     def __reduce__(self) -> tuple[Any, ...]:
