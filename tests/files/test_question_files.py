@@ -675,6 +675,16 @@ def test_files_of_questions_are_judgments_wherever_judgments_are(
     assert "0.500" in capsys.readouterr().out
 
 
+def test_the_first_of_several_answers_is_kept(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"qid": ["q1"], "query": ["Why?"], "retrieval_gt": [[["d1"]]], "generation_gt": [["So.", "x"]]}
+    )
+    frame.to_parquet(tmp_path / "qa.parquet")
+    questions = rm.read_questions(tmp_path / "qa.parquet")
+    assert questions.answers == {"q1": "So."}
+    assert read_qrels_of(questions) == {"q1": {"d1": 1.0}}
+
+
 def test_a_query_id_beside_a_document_is_of_qrels(tmp_path: Path) -> None:
     (tmp_path / "qrels.csv").write_text("query,document\nq1,d1\n")
     assert rm.evaluate(tmp_path / "qrels.csv", {"q1": ["d1"]}, "mrr").means == {"mrr": 1.0}

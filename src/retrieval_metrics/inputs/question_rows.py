@@ -464,9 +464,11 @@ def _find_id(row: Mapping[str, Any], text: str) -> QueryId:
 
 
 def find_answer(row: Mapping[str, Any]) -> str | None:
-    """Return the reference answer of a row; None if no key for answers holds a text or a number."""
+    """Return the reference answer of a row, the first of several; None if no key for answers holds a text or number."""
     for key in ANSWER_KEYS:
         answer = row.get(key)
+        if isinstance(answer, (list, tuple)) and answer:
+            answer = answer[0]
         if isinstance(answer, str) and answer.strip():
             return answer
         if isinstance(answer, Real) and not isinstance(answer, bool) and isfinite(answer):
