@@ -650,3 +650,41 @@ def test_the_advice_on_a_shape_reads_the_file(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("question;relevant\nWhy?;a\n")
     frame = pd.read_csv(tmp_path / "q.csv", sep=";", dtype=str)
     assert read_qrels_of(rm.read_questions(frame)) == {"Why?": {"a": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("q.csv", "question,document\nWhy?,a.md\n"),
+        ("q.csv", "Question,File\nWhy?,a.md\n"),
+        ("q.tsv", "question\texpected_source\nWhy?\ta.md\n"),
+        ("q.jsonl", '{"question": "Why?", "expected_sources": ["a.md"]}\n'),
+        ("q.json", '{"cases": [{"question": "Why?", "gold_docs": ["a.md"]}]}'),
+    ],
+)
+def test_files_of_questions_are_judgments_wherever_judgments_are(
+    tmp_path: Path, name: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    run = {"Why?": ["x.md", "a.md"]}
+    assert rm.evaluate(path, run, "mrr").means == {"mrr": 0.5}
+    assert rm.compare(path, {"one": run, "other": run}, "mrr").n["mrr"] == 1
+    rm.write_run(run, tmp_path / "run.json")
+    assert main(["evaluate", str(path), str(tmp_path / "run.json"), "-m", "mrr"]) == 0
+    assert "0.500" in capsys.readouterr().out
+
+
+def test_the_first_of_several_answers_is_kept(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"qid": ["q1"], "query": ["Why?"], "retrieval_gt": [[["d1"]]], "generation_gt": [["So.", "x"]]}
+    )
+    frame.to_parquet(tmp_path / "qa.parquet")
+    questions = rm.read_questions(tmp_path / "qa.parquet")
+    assert questions.answers == {"q1": "So."}
+    assert read_qrels_of(questions) == {"q1": {"d1": 1.0}}
+
+
+def test_a_query_id_beside_a_document_is_of_qrels(tmp_path: Path) -> None:
+    (tmp_path / "qrels.csv").write_text("query,document\nq1,d1\n")
+    assert rm.evaluate(tmp_path / "qrels.csv", {"q1": ["d1"]}, "mrr").means == {"mrr": 1.0}

@@ -19,12 +19,17 @@ from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.saved_format import is_saved
 from retrieval_metrics.files.tabular_rows import read_table
 from retrieval_metrics.files.text_files import read_queries
-from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, separator_note
-from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY
+from retrieval_metrics.inputs.column_detection import (
+    DOCUMENT_COLUMNS,
+    QUERY_COLUMNS,
+    RELEVANT_COLUMNS,
+    separator_note,
+)
+from retrieval_metrics.inputs.foreign_datasets import GOLDEN_KEYS, REFERENCE_TEXTS_KEY
 from retrieval_metrics.inputs.judgment_cells import refuse_separator
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
 from retrieval_metrics.inputs.qrels import judgments_by_query
-from retrieval_metrics.inputs.question_columns import QUERY_KEYS, rename_columns
+from retrieval_metrics.inputs.question_columns import FILE_COLUMNS, QUERY_KEYS, SOURCE_COLUMNS, rename_columns
 from retrieval_metrics.inputs.question_rows import (
     CONVERSATION_KEY,
     find_answer,
@@ -36,6 +41,7 @@ from retrieval_metrics.inputs.question_rows import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
     from os import PathLike
 
     from retrieval_metrics.files.opening import Limits, Reader
@@ -50,7 +56,7 @@ DATASET_KEYS = frozenset({"queries", "relevant_docs"})
 N_TREC_COLUMNS = 4
 TREC_ITERATIONS = (b"0", b"Q0")
 # The columns of the judgments of a question.
-JUDGMENT_KEYS = (*RELEVANT_COLUMNS, REFERENCE_TEXTS_KEY)
+JUDGMENT_KEYS = frozenset([*RELEVANT_COLUMNS, *SOURCE_COLUMNS, REFERENCE_TEXTS_KEY])
 # The keys of which one stands in every JSON object with questions.
 KEYS_OF_QUESTIONS = (*QUERY_KEYS, "queries", "examples", "paragraphs")
 TABLE_FORMATS = ("csv", "tsv", "parquet", "arrow")
@@ -127,7 +133,15 @@ def seems_to_hold_questions(path: str | PathLike[str]) -> bool:
             separator = "\t" if format_name == "tsv" else ","
             first_line = reader.beginning().split(b"\n", 1)[0].decode(errors="replace")
             names = first_line.split(separator)
-    return any(name.strip().strip('"').lower() in JUDGMENT_KEYS for name in names)
+    return _are_keys_of_questions({name.strip().strip('"').lower() for name in names})
+
+
+def _are_keys_of_questions(keys: AbstractSet[str]) -> bool:
+    """Return whether columns are those of questions with judgments, rather than those of qrels."""
+    if not keys.isdisjoint(JUDGMENT_KEYS) or keys >= GOLDEN_KEYS:
+        return True
+    has_documents = not keys.isdisjoint([*DOCUMENT_COLUMNS, *FILE_COLUMNS])
+    return has_documents and keys.isdisjoint(QUERY_COLUMNS) and not keys.isdisjoint(QUERY_KEYS)
 
 
 def _holds_question_objects(file: Path, format_name: str) -> bool:
@@ -138,7 +152,7 @@ def _holds_question_objects(file: Path, format_name: str) -> bool:
             return any(f'"{key}"' in start for key in KEYS_OF_QUESTIONS) and _is_dataset(reader)
     first_object = _read_first_object(start.removeprefix("[").lstrip())
     has_text = any(isinstance(first_object.get(key), str) for key in QUERY_KEYS)
-    return has_text and any(column in first_object for column in JUDGMENT_KEYS)
+    return has_text and _are_keys_of_questions(first_object.keys())
 
 
 def _is_dataset(reader: Reader) -> bool:

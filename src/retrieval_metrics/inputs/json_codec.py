@@ -76,7 +76,7 @@ def encode_item(item: Retrieved, where: str) -> dict[str, Any]:
         if name == "offsets_unverified" and not (value and item.start is not None):
             continue
         value_name = f"{name} of item {item.id!r} of {where}"
-        if name in FREE_FIELDS and value is not None:
+        if name in FREE_FIELDS and value is not None and not isinstance(value, str):
             entry[name] = _encode_value(value, value_name)
         elif value is not None or name == "id":
             entry[name] = to_json_value(value, value_name)

@@ -25,6 +25,8 @@ import numpy as np
 # The key of an encoded value that holds the name of its type, and the key that holds what it is made from.
 TYPE_KEY = "$python"
 VALUE_KEY = "value"
+# The types whose values JSON holds as they are.
+PLAIN_TYPES = frozenset({str, int, bool, type(None)})
 # The kinds of arrays that are saved: truth values, integers, floats and text.
 ARRAY_KINDS = "biufU"
 
@@ -201,7 +203,10 @@ def _encode_collection(value: Any, where: str) -> dict[str, Any] | None:
 
 
 def _encode_mapping(mapping: Mapping[Any, Any], where: str) -> dict[str, Any]:
-    if TYPE_KEY not in mapping and all(isinstance(key, str) for key in mapping):
+    has_text_keys = set(map(type, mapping)) <= {str} or all(isinstance(key, str) for key in mapping)
+    if has_text_keys and TYPE_KEY not in mapping:
+        if set(map(type, mapping.values())) <= PLAIN_TYPES:  # the usual case, and items are many
+            return dict(mapping)
         return {key: encode_value(element, where) for key, element in mapping.items()}
     pairs = []
     for key, element in mapping.items():

@@ -27,6 +27,8 @@ ANSWER_KEYS = (
     *("answer", "reference", "reference_answer", "expected_response"),
     *("expected_answer", "ground_truth", "ground_truth_answer", "gold_answer", "golden_answer", "expected_output"),
 )
+# The column of AutoRAG that holds a list of answers.
+ANSWERS_KEY = "generation_gt"
 # The usual names of the columns of each role, of which the first counts.
 NAMES_BY_ROLE: Mapping[str, Sequence[str]] = {
     "id": ID_KEYS,

@@ -36,7 +36,14 @@ from retrieval_metrics.inputs.judgment_rows import (
     read_document_objects,
 )
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
-from retrieval_metrics.inputs.question_columns import ANSWER_KEYS, ID_KEYS, QUERY_KEYS, rename_columns, use_usual_names
+from retrieval_metrics.inputs.question_columns import (
+    ANSWER_KEYS,
+    ANSWERS_KEY,
+    ID_KEYS,
+    QUERY_KEYS,
+    rename_columns,
+    use_usual_names,
+)
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
 from retrieval_metrics.reports import numbers
 
@@ -464,7 +471,10 @@ def _find_id(row: Mapping[str, Any], text: str) -> QueryId:
 
 
 def find_answer(row: Mapping[str, Any]) -> str | None:
-    """Return the reference answer of a row; None if no key for answers holds a text or a number."""
+    """Return the reference answer of a row, the first of several; None if no key for answers holds a text or number."""
+    answers = row.get(ANSWERS_KEY)
+    if isinstance(answers, list) and answers and isinstance(answers[0], str):
+        return answers[0]
     for key in ANSWER_KEYS:
         answer = row.get(key)
         if isinstance(answer, str) and answer.strip():
