@@ -190,3 +190,18 @@ def test_files_that_git_joined_are_one_and_a_conflict_is_refused(tmp_path: Path)
         with pytest.raises(ValueError, match=r"merged\.jsonl, line 3: '<<<<<<< HEAD' marks a conflict .* merge=union"):
             use()
     assert merged.path.read_bytes() == conflict
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no file sizes")
+def test_a_line_that_does_not_fit_on_the_disk_names_the_log_and_leaves_it_whole(tmp_path: Path) -> None:
+    limited = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
+        "from retrieval_metrics._internal.append_log import AppendLog; log = AppendLog('log.jsonl', 'run log'); "
+        "[log.append({'text': 'x' * 400}) for _ in range(9)]"
+    )
+    done = subprocess.run([sys.executable, "-c", limited], check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert "File too large: 'log.jsonl'" in done.stderr
+    entries = AppendLog(tmp_path / "log.jsonl", "run log").read_entries()
+    assert [entry["text"] for entry in entries] == ["x" * 400] * len(entries)
+    assert 2 <= len(entries) < 9

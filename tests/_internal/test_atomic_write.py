@@ -96,7 +96,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
             file.write(b"new")
             raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=r"No space left on device: .*old"):
         fill()
     assert (tmp_path / "old").read_text() == "old"
     assert names(tmp_path) == ["old"]
@@ -106,9 +106,14 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
         "rm.write_run({f'q{i}': {'d': 1.0} for i in range(1000)}, 'old', format='trec')"
     )
     done = subprocess.run([sys.executable, "-c", limited], check=False, capture_output=True, text=True, cwd=tmp_path)
-    assert "File too large" in done.stderr
+    assert "File too large: 'old'" in done.stderr
     assert (tmp_path / "old").read_text() == "old"
     assert names(tmp_path) == ["old"]
+
+
+def test_an_empty_name_is_refused() -> None:
+    with pytest.raises(FileNotFoundError, match="the name of the file is empty"):
+        rm.save_run(RUN, "")
 
 
 def test_a_file_that_may_not_be_written_and_a_folder_are_refused(

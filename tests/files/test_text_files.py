@@ -29,6 +29,8 @@ def test_every_format_holds_the_same_queries(tmp_path: Path, name: str, text: st
 def test_documents_have_their_title_before_them(tmp_path: Path) -> None:
     text = '{"_id": "d1", "title": "A", "text": "b"}\n{"_id": "d2", "title": "", "text": "c"}\n'
     assert rm.read_corpus(saved(tmp_path, text, "corpus.jsonl")) == {"d1": "A b", "d2": "c"}
+    without_title = text.replace('"title": ""', '"title": NaN')
+    assert rm.read_corpus(saved(tmp_path, without_title, "corpus.jsonl")) == {"d1": "A b", "d2": "c"}
     with pytest.raises(ValueError, match=r"line 3: .*document 'd1' appears twice"):
         rm.read_corpus(saved(tmp_path, text + text.splitlines()[0], "corpus.jsonl"))
 
@@ -56,6 +58,11 @@ def test_documents_have_their_title_before_them_in_every_format(tmp_path: Path, 
         ("q.jsonl", '{"_id": "1", "text": 7}\n', "line 1: .*the text must be a string, got 7"),
         ("q.jsonl", '{"_id": "1", "text": "a", "query": "b"}\n', "there is both 'text' and 'query'"),
         ("q.jsonl", '{"_id": "", "text": "a"}\n', "there is no id"),
+        ("q.jsonl", '{"_id": " ", "text": "a"}\n', "there is no id"),
+        ("q.jsonl", '{"_id": NaN, "text": "a"}\n', "line 1: .*there is no id"),
+        ("q.jsonl", '{"_id": 1.0, "text": "a"}\n', r"the id must be text or a whole number, got 1.0 \(float\)"),
+        ("q.jsonl", '{"_id": true, "text": "a"}\n', r"the id must be text or a whole number, got True \(bool\)"),
+        ("q.jsonl", '{"_id": [null], "text": "a"}\n', r"got \[None\] \(list\)"),
         ("q.csv", "id,text\n", "q.csv is empty"),
     ],
 )

@@ -260,8 +260,10 @@ def _write_whole(file: IO[bytes], line: bytes) -> None:
         while unwritten:
             n_written = file.write(unwritten)
             unwritten = unwritten[n_written:]
-    except OSError:
+    except OSError as error:
         file.truncate(start)
+        if error.filename is None:  # a write knows only the number of its file
+            error.filename = os.fspath(file.name)
         raise
 
 

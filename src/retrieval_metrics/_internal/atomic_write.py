@@ -27,6 +27,9 @@ STANDARD_FILE_NUMBERS = {"/dev/stdout": 1, "/dev/stderr": 2}
 # File systems limit the length of names.
 MAX_TARGET_CHARACTERS_IN_NAME = 80
 
+# Errors of a write, which knows only the number of its file: a full disk, a full quota, a size limit, a broken device.
+UNNAMED_WRITE_ERRORS = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
 # The random bytes in the name of a temporary file, written as two hexadecimal digits each.
 TEMPORARY_NAME_BYTES = 8
 
@@ -42,7 +45,22 @@ def save_text(path: str | PathLike[str], text: str) -> None:
 
 @contextmanager
 def open_atomically(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a file to write to, which replaces the target once it is complete."""
+    """Yield a file to write to, which replaces the target once it is complete.
+
+    Raises:
+        OSError: If it cannot be written, as on a full disk; it names the target.
+    """
+    if not os.fspath(path):
+        raise FileNotFoundError(errno.ENOENT, "the name of the file is empty", "")
+    try:
+        yield from _open_target(path)
+    except OSError as error:
+        if error.filename is None and error.errno in UNNAMED_WRITE_ERRORS:
+            error.filename = os.fspath(path)
+        raise
+
+
+def _open_target(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     if os.fspath(path) == STANDARD_OUTPUT:
         yield from _open_standard_output()
         return

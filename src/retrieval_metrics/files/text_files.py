@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isnan
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics.files.encodings import format_line_location, name_file_in_errors
@@ -82,18 +84,31 @@ def _read_texts(path: Source, limits: Limits | None, kind: Literal["query", "doc
         for where, values in _read_rows(source):
             id_column = _find_only_column(ID_COLUMNS, values, where)
             text = values[_find_only_column(TEXT_COLUMNS, values, where)]
-            if values[id_column] is None or values[id_column] == "":
-                raise ValueError(f"{where}: there is no id")
             if not isinstance(text, str):
                 raise ValueError(f"{where}: the text must be a string, got {text!r}")
-            text_id = str(values[id_column])
+            text_id = _read_text_id(values[id_column], where)
             if text_id in texts:
                 raise ValueError(f"{where}: {kind} {text_id!r} appears twice")
-            has_title = kind == "document" and values.get("title")
-            texts[text_id] = f"{values['title']} {text}" if has_title else text
+            title = values.get("title")
+            has_title = kind == "document" and title and not _is_nan(title)
+            texts[text_id] = f"{title} {text}" if has_title else text
         if not texts:
             raise ValueError(f"{source.name} is empty")
     return texts
+
+
+def _read_text_id(value: Any, where: str) -> str:
+    """Return an id as text; raise unless it is text or a whole number."""
+    if value is None or _is_nan(value) or (isinstance(value, str) and not value.strip()):
+        raise ValueError(f"{where}: there is no id")
+    if isinstance(value, bool) or not isinstance(value, (str, Integral)):
+        raise ValueError(f"{where}: the id must be text or a whole number, got {value!r:.80} ({type(value).__name__})")
+    return str(value)
+
+
+def _is_nan(value: Any) -> bool:
+    """Return whether a value is NaN, which pandas writes where nothing is."""
+    return isinstance(value, float) and isnan(value)
 
 
 def _read_rows(source: Reader) -> Iterator[_Row]:
