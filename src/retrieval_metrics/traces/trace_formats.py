@@ -372,9 +372,10 @@ def parse_seconds(time: Any) -> float:
         return time.timestamp()
     if time is None or time == "":
         return 0.0
-    if not isinstance(time, Real) or not abs(time) <= sys.float_info.max:
+    number: Any = time
+    if not isinstance(time, Real) or not abs(number) <= sys.float_info.max:
         raise ValueError(f"{time} is no time")
     for unit in TIME_UNITS:
-        if time >= unit.min_time:
-            return float(time / unit.per_second)
-    return float(time)
+        if number >= unit.min_time:
+            return float(number / unit.per_second)
+    return float(number)
