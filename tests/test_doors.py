@@ -313,7 +313,12 @@ JUDGMENT_DOORS = [
 
 
 # Cells of files and DataFrames are text, so these are read there, as spreadsheets have them.
-READ_FROM_CELLS = {"text of a list": ["70", "71"], "bare string": ["70"], "cell of several ids": ["70", "71"]}
+READ_FROM_CELLS = {
+    "text of a list": ["70", "71"],
+    "bare string": ["70"],
+    "cell of several ids": ["70", "71"],
+    "dicts": ["70", "71"],
+}
 READ_FROM_TEXT = READ_FROM_CELLS | {"float": ["70"]}
 # The doors where some kinds are judgments, with their ids.
 ACCEPTED: Any = {

@@ -336,7 +336,7 @@ CASES = [
         "questions",
         "a.json",
         '{"why?": ["d1"]}',
-        "without columns that columns= could name",
+        "the columns of rows, but the JSON object has none",
         {},
         result={"why?": {"d1": 1.0}},
         refused_options={"columns": {"id": "nr"}},

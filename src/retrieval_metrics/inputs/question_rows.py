@@ -303,6 +303,8 @@ def find_only_rows(dataset: Mapping[Any, Any], name: str) -> list[Any]:
 def _require_judgments(dataset: Mapping[Any, Any]) -> None:
     """Raise if a mapping that should hold the judgments of queries by their texts holds a list of rows."""
     for key, rows in _find_lists_of_objects(dataset).items():
+        if find_document_column(rows[0]) is not None:
+            continue  # documents of the query, about which judging says more
         raise ValueError(
             f"{key!r} holds {numbers.format_count(len(rows), 'row')} with the keys {', '.join(map(repr, rows[0]))}, "
             f"none of which is known as the text of a question ({', '.join(QUERY_KEYS)}); name them with "
