@@ -1,4 +1,4 @@
-"""Test one hypothesis by sign flips."""
+"""Test one hypothesis by sign flips; comparisons test many at once, in `multiple_comparisons.py`."""
 
 from __future__ import annotations
 
