@@ -372,8 +372,8 @@ def parse_seconds(time: Any) -> float:
         return time.timestamp()
     if time is None or time == "":
         return 0.0
-    is_number = isinstance(time, Real)
-    if not is_number or not abs(time) <= sys.float_info.max:
+    number: Any = time
+    if not isinstance(time, Real) or not abs(number) <= sys.float_info.max:
         raise ValueError(f"{time} is no time")
     for unit in TIME_UNITS:
         if number >= unit.min_time:
