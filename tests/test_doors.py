@@ -328,7 +328,7 @@ ACCEPTED: Any = {
     read_parquet_of_questions: READ_FROM_TEXT,
 }
 # Where all of a cell is text, the values in it have no type.
-NO_ID_IN_TEXT = {"missing": "None is no id", "truth value": "True is no id"}
+NO_ID_IN_TEXT = {"missing": "None is not an id", "truth value": "True is not an id"}
 OTHER_FRAGMENTS: Any = {
     read_csv_of_questions: NO_ID_IN_TEXT,
     read_parquet_of_questions: NO_ID_IN_TEXT,

@@ -128,7 +128,7 @@ def test_lines_are_parsed_and_values_joined_as_in_the_original() -> None:
         assert ours.compute_aggregated_measure(measure, values) == pytest.approx(
             theirs.compute_aggregated_measure(measure, values)
         )
-    with pytest.raises(ValueError, match="line 2: document 'd1' is there twice"):
+    with pytest.raises(ValueError, match="line 2: document 'd1' appears twice"):
         ours.parse_run([runs[0], runs[0]])
     with pytest.raises(ValueError, match="line 1 must have 4 fields, got 6"):
         ours.parse_qrel(runs)

@@ -96,9 +96,9 @@ def test_what_is_not_clear_is_asked_for_and_the_answer_works() -> None:
     with pytest.raises(ValueError, match=r"no id of its document .*'query', 'key'.*document="):
         rm.Labels.from_label_studio(tasks, question="stars")
     assert rm.Labels.from_label_studio(tasks, question="stars", document="key").qrels == {"reset": {"d1": 3.0}}
-    with pytest.raises(ValueError, match=r"'Relevant' are no numbers.*grades=\{'Relevant': \.\.\.\}"):
+    with pytest.raises(ValueError, match=r"'Relevant' are not numbers.*grades=\{'Relevant': \.\.\.\}"):
         rm.Labels.from_label_studio(tasks, question="relevance", document="key")
-    with pytest.raises(ValueError, match="'Relevant' are no numbers"):
+    with pytest.raises(ValueError, match="'Relevant' are not numbers"):
         rm.Labels.from_label_studio(tasks, question="relevance", document="key", grades={"Yes": 1})
     with pytest.raises(ValueError, match="the data of task 1 has no 'doc', which document= names"):
         rm.Labels.from_label_studio(tasks, question="stars", document="doc")

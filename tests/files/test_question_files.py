@@ -531,7 +531,7 @@ FAULTY_ROWS: list[tuple[list[str | None], str]] = [
     (["q2", "Who?", "d3", "much"], "row 7: the grade must be a number"),
     (["q1", "Why?\nAnd how?", "d1", "1"], "row 7: document 'd1' is judged twice"),
     (["q3", None, "d3", "1"], "row 7 has no 'query'"),
-    (["q3", "Where?", "[1.5]", "1"], "row 7, 'document': 1.5 is no id"),
+    (["q3", "Where?", "[1.5]", "1"], "row 7, 'document': 1.5 is not an id"),
 ]
 
 

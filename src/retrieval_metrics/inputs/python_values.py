@@ -121,14 +121,21 @@ def encode_value(value: Any, where: str) -> Any:
         where: What the value is, for messages.
 
     Raises:
-        ValueError: If it is anything else, or holds anything else.
+        ValueError: If it is anything else, holds anything else or itself, or is nested too deeply.
     """
+    try:
+        return _encode_nested(value, where)
+    except RecursionError:
+        raise ValueError(f"{where} holds itself or is nested too deeply for JSON; convert it to text") from None
+
+
+def _encode_nested(value: Any, where: str) -> Any:
     if value is None or isinstance(value, (str, bool)):
         return value
     if _is_missing(value):
         return None
     if isinstance(value, list):
-        return [encode_value(element, where) for element in value]
+        return [_encode_nested(element, where) for element in value]
     if isinstance(value, Mapping):
         return _encode_mapping(value, where)
     if isinstance(value, np.bool_):
@@ -193,12 +200,12 @@ def _encode_collection(value: Any, where: str) -> dict[str, Any] | None:
     """Return an encoded tuple, set or array; None if it is none."""
     for name, collection_type in COLLECTION_TYPES.items():
         if isinstance(value, collection_type):
-            elements = [encode_value(element, where) for element in value]
+            elements = [_encode_nested(element, where) for element in value]
             if name != "tuple":
                 elements.sort(key=json.dumps)
             return _tag(name, elements)
     if isinstance(value, np.ndarray) and value.dtype.kind in ARRAY_KINDS:
-        return _tag("array", {"dtype": value.dtype.str, "values": encode_value(value.tolist(), where)})
+        return _tag("array", {"dtype": value.dtype.str, "values": _encode_nested(value.tolist(), where)})
     return None
 
 
@@ -207,10 +214,10 @@ def _encode_mapping(mapping: Mapping[Any, Any], where: str) -> dict[str, Any]:
     if has_text_keys and TYPE_KEY not in mapping:
         if set(map(type, mapping.values())) <= PLAIN_TYPES:  # the usual case, and items are many
             return dict(mapping)
-        return {key: encode_value(element, where) for key, element in mapping.items()}
+        return {key: _encode_nested(element, where) for key, element in mapping.items()}
     pairs = []
     for key, element in mapping.items():
-        pairs.append([encode_value(key, where), encode_value(element, where)])
+        pairs.append([_encode_nested(key, where), _encode_nested(element, where)])
     return _tag("dict", pairs)
 
 

@@ -114,7 +114,7 @@ GIVING: dict[str, tuple[Any, dict[str, str]]] = {
         {"query_key": "input", "documents_key": "context"},
     ),
     "`create_retrieval_chain`": (CHAIN, {"query_key": "input", "documents_key": "context"}),
-    "a graph of LangGraph with `question` and `context` in its state": (
+    "a LangGraph graph whose state has `question` and `context`": (
         graph(),
         {"query_key": "question", "documents_key": "context"},
     ),
