@@ -272,7 +272,7 @@ def test_questions_of_a_path_are_asked_and_pooled_with_their_texts(tmp_path: Pat
     assert rm.evaluate(path, run, "recall").explain("q2").text == "how?"
     pooled = rm.pool(str(path), {"a": run}, {"d1": "one", "d9": "nine"})
     assert [(item.query, item.document) for item in pooled] == [("q2", "d9")]
-    with pytest.raises(ValueError, match=r"unanswerable questions; each of the 2 questions has a relevant document"):
+    with pytest.raises(ValueError, match=r"unanswerable questions, but every question has a relevant document"):
         rm.threshold(path, {"q1": {"d1": 1.0}, "q2": {"d9": 1.0}})
 
 
@@ -531,7 +531,7 @@ FAULTY_ROWS: list[tuple[list[str | None], str]] = [
     (["q2", "Who?", "d3", "much"], "row 7: the grade must be a number"),
     (["q1", "Why?\nAnd how?", "d1", "1"], "row 7: document 'd1' is judged twice"),
     (["q3", None, "d3", "1"], "row 7 has no 'query'"),
-    (["q3", "Where?", "[1.5]", "1"], "row 7, 'document': 1.5 is no id"),
+    (["q3", "Where?", "[1.5]", "1"], "row 7, 'document': 1.5 is not an id"),
 ]
 
 
