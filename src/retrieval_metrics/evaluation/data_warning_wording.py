@@ -342,7 +342,7 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
     if len(empty.failures) == empty.n_empty:
         return f"the retriever failed on {empty.n_empty} of {expected}, which {treatment} ({failure_example})"
     return (
-        f"{empty.n_empty} of {expected} ({example}) {have} no results and {treatment}; "
+        f"{empty.n_empty} of {expected} ({example}) have no results and {treatment}; "
         f"the retriever failed on {len(empty.failures)} of them ({failure_example})"
     )
 
