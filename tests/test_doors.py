@@ -314,7 +314,7 @@ JUDGMENT_DOORS = [
 
 # Cells of files and DataFrames are text, so these are read there, as spreadsheets have them.
 READ_FROM_CELLS = {"text of a list": ["70", "71"], "bare string": ["70"], "cell of several ids": ["70", "71"]}
-READ_FROM_TEXT = READ_FROM_CELLS | {"float": ["70"]}
+READ_FROM_TEXT = READ_FROM_CELLS | {"float": ["70"], "dicts": ["70", "71"]}
 # The doors where some kinds are judgments, with their ids.
 ACCEPTED: Any = {
     read_frame_of_questions: READ_FROM_CELLS,
@@ -323,7 +323,7 @@ ACCEPTED: Any = {
     read_parquet_of_questions: READ_FROM_TEXT,
 }
 # Where all of a cell is text, the values in it have no type.
-NO_ID_IN_TEXT = {"missing": "None is no id", "truth value": "True is no id"}
+NO_ID_IN_TEXT = {"missing": "None is not an id", "truth value": "True is not an id"}
 OTHER_FRAGMENTS: Any = {
     read_csv_of_questions: NO_ID_IN_TEXT,
     read_parquet_of_questions: NO_ID_IN_TEXT,
