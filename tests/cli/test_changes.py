@@ -36,4 +36,4 @@ def test_a_report_shows_the_rankings_side_by_side(runs: list[str], tmp_path: Pat
 
 def test_what_has_no_bound_is_refused_in_one_line(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["changes", *runs, "-m", "map"]) == 2
-    assert "the change of map cannot be bounded" in capsys.readouterr().err
+    assert "the change in map cannot be bounded" in capsys.readouterr().err

@@ -30,7 +30,7 @@ def test_the_bounds_of_a_change_have_names_that_mean_one_of_them() -> None:
         assert (alone.columns, alone.compute(first, other), alone.k) == ((column,), (value,), 2)
         assert is_change_bound(column)
     assert not is_change_bound("overlap@2")
-    with pytest.raises(ValueError, match="the change of map cannot be bounded"):
+    with pytest.raises(ValueError, match="the change in map cannot be bounded"):
         as_change_measure("max_loss(map)")
 
 

@@ -16,7 +16,7 @@ from retrieval_metrics.comparison.common_ground_wording import format_metric_mis
         ),
         (
             QueryMismatch("worded_differently", ("old", "new"), 1, 10, 7),
-            "1 of 10 queries has different text in 'old' and 'new' (e.g. 7).",
+            "1 of 10 queries has different text in 'old' and 'new' (7).",
         ),
         (
             QueryMismatch("judged_differently", ("old", "new"), 2, 10, "q4"),

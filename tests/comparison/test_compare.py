@@ -128,7 +128,7 @@ def test_an_error_in_one_run_names_the_system() -> None:
 def test_a_warning_about_one_run_names_the_system_and_points_to_the_caller() -> None:
     qrels, runs = systems({"a": [1, 1], "b": [1, 1]})
     del runs["b"]["q1"]
-    with pytest.warns(rm.RetrievalWarning, match=r"^b: 1 of .* .e.g. 'q1'. has no results and scores 0") as caught:
+    with pytest.warns(rm.RetrievalWarning, match=r"^b: 1 of .* .'q1'. has no results and scores 0") as caught:
         comparison = rm.compare(qrels, runs, "mrr")
     assert caught[0].filename == __file__
     assert comparison.difference("mrr").values.tolist() == [0, -1]

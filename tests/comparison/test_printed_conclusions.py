@@ -23,6 +23,7 @@ N_COMPARISONS = 40
 N_COMPARISONS_OF_EVERY_KIND = 200
 NUMBER = r"[+-]?\d+(?:\.\d+)?"
 RANGE = rf"(?P<low>{NUMBER}) to (?P<high>{NUMBER})"
+ENDS = rf"(?P<low>{NUMBER}) and (?P<high>{NUMBER})"
 
 STATEMENTS = {
     "better_or_worse": re.compile(
@@ -45,7 +46,7 @@ STATEMENTS = {
     "depends_on_unjudged": re.compile(
         r"(?P<subject>\w+) is (?P<comparative>better|worse) than (?P<reference>\w+) in (?P<metric>\S+) as judged, "
         r"but this depends on unjudged documents: "
-        rf"the difference is (?P<size>{NUMBER}) as judged, and within {RANGE} over the possible grades of "
+        rf"the difference is (?P<size>{NUMBER}) as judged, and between {ENDS} over the possible grades of "
         r"(?P<what>[^;]*)"
     ),
     "not_comparable": re.compile(
@@ -57,7 +58,7 @@ STATEMENTS = {
     ),
 }
 GRADES = {
-    "could change": re.compile(rf"; other grades of (?P<what>[^;]*?) could change this \(difference within {RANGE}\)"),
+    "could change": re.compile(rf"; other grades of (?P<what>[^;]*?) could change this \(difference between {ENDS}\)"),
     "change nothing": re.compile(r"; no grades of (?P<what>[^;]*?) would change this"),
     "all judged": re.compile(
         r"; (?:all retrieved documents are judged|every top result is judged|all of the top \d+ are judged)"

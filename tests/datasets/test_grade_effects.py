@@ -9,7 +9,7 @@ from vault_runs import QUERIES, QUESTIONS, RUNS
 def test_effects_need_two_systems_and_a_metric_whose_change_is_bounded() -> None:
     with pytest.raises(ValueError, match="needs two systems"):
         rm.pool(QUESTIONS, RUNS["bm25"], metric="mrr")
-    with pytest.raises(ValueError, match="the change of map cannot be bounded without judgments"):
+    with pytest.raises(ValueError, match="the change in map cannot be bounded without judgments"):
         rm.pool(QUERIES, RUNS, metric="map")
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import retrieval_metrics as rm
 from plain_questions import PLAIN
+from retrieval_metrics.datasets.pointing_words import find_pointing_words
 
 POINTING = {
     "German": [
@@ -42,6 +43,21 @@ def flagged(question: str) -> bool:
 @pytest.mark.parametrize("question", list(chain.from_iterable(POINTING.values())))
 def test_what_points_at_its_passage_is_found(question: str) -> None:
     assert flagged(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Who does this rule apply to?", "this"),
+        ("What does the text say about fees?", "the text"),
+        ("In which cases does the passage mention fees?", "the passage"),
+        ("Wann wurde dieser gegründet?", "dieser"),
+        ("Pourquoi est-il fermé le soir ?", "il"),
+        ("¿Qué describe el fragmento?", "el fragmento"),
+    ],
+)
+def test_only_the_words_that_point_are_quoted(question: str, words: str) -> None:
+    assert find_pointing_words(question) == words
 
 
 @pytest.mark.parametrize("question", list(chain.from_iterable(PLAIN.values())))

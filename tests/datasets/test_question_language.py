@@ -43,4 +43,4 @@ def test_nothing_is_said_of_languages_that_are_known() -> None:
 def test_a_question_in_no_known_language_is_named() -> None:
     texts = {"q1": "Who opens the vault?", "q2": "kuka avaa holvin yöllä ilman avainta"}
     unchecked = rm.EvaluationSet(texts, {"q1": ["a"], "q2": ["a"]}).lint({"a": "The officer opens the vault"}).skipped
-    assert any("1 of 2 questions are self-contained, such as 'q2' (" in note for note in unchecked)
+    assert any("1 of 2 questions ('q2') is self-contained (" in note for note in unchecked)

@@ -77,6 +77,8 @@ EMPTY_RANKINGS = [
     make_empty_rankings(1, {}, is_every_query_expected=False),
     make_empty_rankings(2, {}),
     make_empty_rankings(2, {}, scored_zero=False),
+    make_empty_rankings(1, {}, scored_zero=False),
+    make_empty_rankings(1, {"q1": TIMEOUT}),
     make_empty_rankings(2, {"q2": TIMEOUT}, scored_zero=False),
     make_empty_rankings(2, {"q2": TIMEOUT}),
     make_empty_rankings(2, {"q1": TIMEOUT, "q2": TIMEOUT}),
@@ -133,7 +135,10 @@ def make_texts() -> dict[str, list[str]]:
             wording.format_id_mismatch(PieceMismatch([rm.Quote("a closure")])),
         ],
         "empty rankings": list(map(wording.format_empty_rankings, EMPTY_RANKINGS)),
-        "line ends": [wording.format_line_ends([rm.Span("book", 3, 9), rm.Span("book", 20, 30)])],
+        "line ends": [
+            wording.format_line_ends([rm.Span("book", 3, 9)]),
+            wording.format_line_ends([rm.Span("book", 3, 9), rm.Span("book", 20, 30)]),
+        ],
         "unlocated": list(map(wording.format_unlocated_items, located)),
         "hidden calls": [wording.format_hidden_calls(hidden)],
         "of a system": [

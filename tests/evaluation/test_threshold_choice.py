@@ -59,7 +59,7 @@ def test_questions_of_one_document_are_worth_fewer() -> None:
     clusters = {f"n{number}": number // 5 for number in range(100)}
     threshold = rm.threshold(questions(100), run_of(best), clusters=clusters)
     assert threshold.score is None
-    assert "100 unanswerable questions (effective n 18) cannot guarantee 10%" in threshold.conclusion
+    assert "with 100 unanswerable questions (effective n 18), a false-answer rate" in threshold.conclusion
     two = rm.threshold(questions(100), run_of(best), clusters={f"n{number}": number % 2 for number in range(100)})
     assert "(effective n below 2)" in two.conclusion
-    assert two.conclusion.endswith("these can guarantee nothing.")
+    assert two.conclusion.endswith("these 100 can guarantee nothing.")

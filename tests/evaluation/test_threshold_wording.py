@@ -12,10 +12,10 @@ from unanswerable_questions import ANSWERED, questions, run_of
 def test_what_26_questions_cannot_promise() -> None:
     threshold = rm.threshold(questions(26), run_of([0.1] * 26))
     assert str(threshold) == (
-        "No threshold: 26 unanswerable questions cannot guarantee 10% at any score: at least 29 independent ones are "
-        "needed even if none gets an answer; these can guarantee 10.9%."
+        "No threshold: with 26 unanswerable questions, a false-answer rate of at most 10% cannot be guaranteed at any "
+        "score. At least 29 independent ones are needed, even if none gets an answer; these 26 can guarantee 10.9%."
     )
-    with pytest.raises(ValueError, match=r"there is no threshold to apply\. No threshold: 26 unanswerable questions"):
+    with pytest.raises(ValueError, match=r"there is no threshold to apply\. No threshold: with 26 unanswerable"):
         threshold.apply(ANSWERED)
 
 

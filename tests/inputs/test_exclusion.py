@@ -100,7 +100,7 @@ def test_relevant_documents_that_are_left_out_are_said() -> None:
     qrels: Any = {"a": ["a", "b"], "c": {"c": 0, "d": 1}}
     run: Any = {"a": ["a", "b"], "c": ["c", "d"]}
     _, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, run, "mrr", exclude="query_id"))
-    assert "1 relevant document is excluded by exclude=, such as 'a' of query 'a'" in warning_text
+    assert "1 relevant document is excluded by exclude= ('a' of query 'a')" in warning_text
     _, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, run, "mrr", exclude={"c": ["c"]}))
     assert warning_text == ""
 

@@ -122,6 +122,14 @@ def test_a_name_has_three_parts() -> None:
     assert read_name("map") == ("map", None, ())
 
 
+def test_given_names_are_told_apart_from_metrics() -> None:
+    with pytest.raises(ValueError, match=r"the metrics are hit_rate, [^;]*; values of latency were given") as caught:
+        canonical_name("zzzz", ["latency"])
+    assert "latency" not in str(caught.value).partition(";")[2].partition(";")[0]
+    with pytest.raises(ValueError, match="the metrics are hit_rate, [^;]*$"):
+        canonical_name("zzzz")
+
+
 def test_given_names_are_suggested_after_those_that_can_be_computed() -> None:
     with pytest.raises(ValueError, match=r"unknown metric 'recal'; did you mean recall or full_recall or recal_score"):
         canonical_name("recal", ["recal_score"])

@@ -16,6 +16,7 @@ def result(rank: int, *, qrels: dict[str, list[str]] = QRELS, **options: str) ->
 def test_it_says_where_the_questions_or_the_rules_changed(tmp_path: Path) -> None:
     history = rm.History(tmp_path / "history.jsonl")
     history.add(result(1), "a")
+    assert str(history).splitlines()[-1] == "1 evaluation on the current questions"
     history.add(result(1, qrels=QRELS | {"q8": ["d"]}), "b")
     history.add(result(1, qrels=QRELS | {"q8": ["d"]}, ties="input"), "c")
     lines = str(history).splitlines()

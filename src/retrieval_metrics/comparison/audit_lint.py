@@ -9,6 +9,7 @@ import numpy as np
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.metrics.base.rules import STANDARD
 from retrieval_metrics.metrics.base.score import score
+from retrieval_metrics.reports import numbers
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -67,9 +68,17 @@ def _corpus_note(judged: JudgedRun, corpus: Collection[Any] | None) -> str:
     if not missing:
         return ""
     n_queries = len({int(qrels.document_query[position]) for position in missing})
+    are = "are"
+    them = "them"
+    if len(missing) == 1:
+        are = "is"
+        them = "it"
+    documents = numbers.format_count(len(missing), "relevant document")
+    query = _format_query(judged, qrels.document_query[missing[0]])
+    example = numbers.format_example(len(missing), f"{qrels.documents[missing[0]]!r} of {query}")
     return (
-        f"{len(missing)} relevant documents of {n_queries} queries are not in the corpus, so no retriever can find "
-        f"them, such as {qrels.documents[missing[0]]!r} of {_format_query(judged, qrels.document_query[missing[0]])}"
+        f"{documents} of {numbers.format_query_count(n_queries)} {are} not in the corpus ({example}), so no retriever "
+        f"can find {them}"
     )
 
 

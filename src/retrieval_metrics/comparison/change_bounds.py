@@ -33,7 +33,7 @@ def require_known_bounds(metric: Metric) -> None:
     is_precision_of_all = metric.name == "precision" and metric.k is None
     if not is_known or not has_plain_cutoff or metric.parameters or is_precision_of_all:
         raise ValueError(
-            f"the change of {metric} cannot be bounded without judgments. Use overlap@k, rbo, ndcg@k, precision@k, "
+            f"the change in {metric} cannot be bounded without judgments. Use overlap@k, rbo, ndcg@k, precision@k, "
             "mrr, recall@k or hit_rate@k; or grade the changed documents and compare"
         )
 

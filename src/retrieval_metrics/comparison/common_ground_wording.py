@@ -31,7 +31,8 @@ def format_query_mismatch(mismatch: QueryMismatch) -> str:
     else:
         reason = f"{have} different judgments in {systems}"
     total = numbers.format_query_count(mismatch.n_total)
-    return f"{mismatch.n_queries:,} of {total} {reason} (e.g. {mismatch.example!r})."
+    example = numbers.format_example(mismatch.n_queries, repr(mismatch.example))
+    return f"{mismatch.n_queries:,} of {total} {reason} ({example})."
 
 
 def format_metric_mismatch(mismatch: MetricMismatch) -> str:

@@ -56,7 +56,7 @@ def selection_bias_notes(biases: Sequence[SelectionBias]) -> list[str]:
         return []
     means = numbers.join_names(list(map(_format_expected_mean, visible)), most=MAX_NAMES)
     n_systems = visible[0].n_systems
-    return [f"Selection bias (best of {n_systems} systems): out-of-bag estimate for new questions: {means}."]
+    return [f"Selection bias (best of {n_systems} systems), out-of-bag estimate for new questions: {means}."]
 
 
 def _is_visible(bias: SelectionBias) -> bool:

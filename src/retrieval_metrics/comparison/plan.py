@@ -159,7 +159,7 @@ class Plan(Printed):
         if self.difference is not None:
             return note
         # A comparison tests each system against the margin by itself.
-        return f"{note}: pass level={1 - self._alpha:.6g} to compare"
+        return f"{note}: pass level={1 - self._alpha:.6g} to compare()"
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per scenario: its spread and the numbers of questions it takes.
@@ -176,7 +176,7 @@ class Plan(Printed):
         return f"<Plan: {questions} to detect a difference of {self.target:g} in {self.metric}>"
 
     def plot(self) -> Figure:
-        """Draw the difference, or margin, that can be detected, over the number of questions, for each spread.
+        """Plot the difference, or margin, that can be detected, against the number of questions, for each spread.
 
         Raises:
             ImportError: If matplotlib is not installed; the message contains the command.

@@ -40,12 +40,12 @@ def _unjudged_note(conclusion: Conclusion) -> str:
     if bounds is None:
         return ""
     documents = format_graded_documents(bounds.depth, bounds.unretrieved_relevant)
-    interval = f"{numbers.format_signed(bounds.interval.low)} to {numbers.format_signed(bounds.interval.high)}"
+    interval = f"{numbers.format_signed(bounds.interval.low)} and {numbers.format_signed(bounds.interval.high)}"
     if conclusion.depends_on_unjudged:
         judged = numbers.format_signed(conclusion.difference)
-        return f": the difference is {judged} as judged, and within {interval} over the possible grades of {documents}"
+        return f": the difference is {judged} as judged, and between {interval} over the possible grades of {documents}"
     if bounds.changes_conclusion:
-        return f"; other grades of {documents} could change this (difference within {interval})"
+        return f"; other grades of {documents} could change this (difference between {interval})"
     if not bounds.n_queries:
         return f"; {_nothing_unjudged(bounds.depth)}"
     return f"; no grades of {documents} would change this"

@@ -45,9 +45,10 @@ def format_wide_bounds(columns: Sequence[str]) -> str:
 def format_cut_rankings(queries: Sequence[QueryId], depth: int) -> str:
     """Return for how many queries it is unknown what ties with the last document."""
     rankings = "ranking ends" if len(queries) == 1 else "rankings end"
+    example = numbers.format_example(len(queries), repr(queries[0]))
     return (
-        f"{len(queries):,} {rankings} exactly at rank {depth} (e.g. {queries[0]!r}), so ties at rank {depth} are "
-        f"invisible; keep more than {depth} results"
+        f"{len(queries):,} {rankings} exactly at rank {depth} ({example}), so ties at rank {depth} are invisible; keep "
+        f"more than {depth} results"
     )
 
 
@@ -59,9 +60,10 @@ def format_extrapolated_weight(share: float) -> str:
 def format_missing_queries(queries: Sequence[QueryId]) -> str:
     """Return how many queries the later run does not have."""
     n_queries = numbers.format_query_count(len(queries))
-    return f"{n_queries} missing in after (e.g. {queries[0]!r}), treated as empty"
+    example = numbers.format_example(len(queries), repr(queries[0]))
+    return f"{n_queries} missing from the run 'after' ({example}), treated as empty"
 
 
 def format_added_queries(n_added: int) -> str:
     """Return how many queries the earlier run does not have."""
-    return f"{numbers.format_query_count(n_added)} only in after, excluded"
+    return f"{numbers.format_query_count(n_added)} only in the run 'after', excluded"

@@ -140,7 +140,8 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
         interval = numbers.format_interval(difference.human_interval, difference=True)
         notes.append(
             f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the model's "
-            "difference exceeds that on every human-graded query, so human grades cannot confirm it. Human only: "
+            "difference is far outside its range on the human-graded queries of the same stratum, so human grades "
+            "cannot confirm it. Human only: "
             f"{numbers.format_signed(human_only.mean)} {interval}; significant only if both CIs exclude 0 on the same "
             "side"
         )
@@ -187,9 +188,10 @@ def gap_notes(gaps: SampleGaps) -> list[str]:
         notes.append(f"{ignored} graded by humans but not in the sample, ignored")
     if gaps.queries_without_grade:
         ungraded = numbers.format_query_count(len(gaps.queries_without_grade))
+        example = numbers.format_example(len(gaps.queries_without_grade), repr(gaps.queries_without_grade[0]))
         notes.append(
-            f"{ungraded} of the sample without human grades (e.g. {gaps.queries_without_grade[0]!r}), excluded, "
-            "which biases the estimate if they are the difficult ones"
+            f"{ungraded} of the sample without human grades ({example}), excluded, which biases the estimate if "
+            "difficult queries are left out"
         )
     if gaps.n_without_model:
         ungraded = numbers.format_query_count(gaps.n_without_model)
@@ -199,7 +201,7 @@ def gap_notes(gaps: SampleGaps) -> list[str]:
             notes.append(
                 f"{ungraded_documents.graders} gave no grade to {ungraded_documents.n_ungraded:,} of "
                 f"{ungraded_documents.n_retrieved:,} documents in the top {ungraded_documents.depth} of the systems; "
-                "these count as not relevant (add earlier judgments with Labels.from_qrels(qrels, grader=...) and "
-                'merge; rm.compare(..., unjudged="bounds") bounds the effect of the others)'
+                "these count as not relevant (merge earlier judgments, Labels.from_qrels(qrels, grader=...), with "
+                'these labels; rm.compare(..., unjudged="bounds") bounds the effect of documents that remain ungraded)'
             )
     return notes

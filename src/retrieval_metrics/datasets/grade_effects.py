@@ -29,7 +29,7 @@ def compute_effects(
     """Return by query and document how much the highest grade would change a difference between two systems.
 
     Raises:
-        ValueError: If there is a single system, or nothing is judged and the change of the metric has no known bounds.
+        ValueError: If there is a single system, or nothing is judged and the change in the metric has no known bounds.
     """
     if len(runs) < 2:
         raise ValueError("the effect of a grade on a difference needs two systems")

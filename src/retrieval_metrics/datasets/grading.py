@@ -142,8 +142,8 @@ def _check_failures(labels: Collection[Label], n_by_reason: Mapping[str, int], s
         form_note = '; a reply must hold JSON such as {"grade": 2}' if "not JSON" in n_by_reason else ""
         raise ValueError(f"the model graded none of the {n_ungraded:,} documents ({reasons}){stop_note}{form_note}")
     warn(
-        f"not graded: {n_ungraded:,} of {len(labels):,} documents ({reasons}), which count as unjudged; with a cache, "
-        f"grading again requests only these{stop_note}",
+        f"not graded: {n_ungraded:,} of {len(labels):,} documents ({reasons}), which count as unjudged{stop_note}. "
+        "With a cache, a second call of grade() asks the model only about these",
     )
 
 

@@ -71,15 +71,20 @@ def format_missing_text(query: QueryId) -> str:
 
 def format_dependent_question(question: str, pointing_words: str) -> str:
     """Say which words of a question refer to something unseen."""
-    return f"{quote_beginning(question)} is not self-contained: {pointing_words!r}"
+    return (
+        f"{quote_beginning(question)} is not self-contained: {pointing_words!r} refers to something that is not in the "
+        "question"
+    )
 
 
 def format_unknown_languages_skipped(queries: Sequence[QueryId], n_questions: int, languages: Iterable[str]) -> str:
     """Say for how many questions the language is unknown, so that this check is skipped."""
     *first_languages, last_language = languages
+    are = "is" if len(queries) == 1 else "are"
+    example = numbers.format_example(len(queries), repr(queries[0]))
     return (
-        f"whether {len(queries):,} of {n_questions:,} questions are self-contained, such as {queries[0]!r} (language "
-        f"not recognised as {', '.join(first_languages)} or {last_language})"
+        f"whether {len(queries):,} of {n_questions:,} questions ({example}) {are} self-contained (language not "
+        f"recognised as {', '.join(first_languages)} or {last_language})"
     )
 
 

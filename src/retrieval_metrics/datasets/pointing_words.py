@@ -1,4 +1,7 @@
-"""Find the words by which a question refers to something unseen, in four languages."""
+"""Find the words by which a question refers to something unseen, in four languages.
+
+Where a phrase holds more than these words, such as a verb before them, a group encloses them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ _SEEN = rf"(?:{_DOCUMENT}|{_EXHIBIT}|study|paper)"
 _ENGLISH_PHRASES = (
     rf"\bth(?:is|ese) {_DOCUMENT}s?\b(?! of\b)",
     (
-        rf"\b(?:in|of|from|to|by|per|does|do|is|with|within|per) the (?:{_SHOWN} )?{_DOCUMENT}\b"
+        rf"\b(?:in|of|from|to|by|per|does|do|is|with|within|per) (the (?:{_SHOWN} )?{_DOCUMENT})\b"
         r"(?=\W*$|\W+(?:says?|states?|mention|suggest|describe|analy[sz]e|explain|discuss|about|regarding))"
     ),
     (
@@ -29,7 +32,7 @@ _ENGLISH_PHRASES = (
         rf"(?:above|below|here|earlier|(?:in|by) (?:the|this) (?:{_SHOWN} )?(?:{_DOCUMENT}|author|study|paper))\b"
     ),
     rf"\b(?:in|from|of) (?:the|this) (?:{_SHOWN} ){_SEEN}\b",
-    rf"\bwhat (?:does|did|do|will|is) the (?:{_DOCUMENT}|author|authors|speaker|writer)\b(?! of\b)",
+    rf"\bwhat (?:does|did|do|will|is) (the (?:{_DOCUMENT}|author|authors|speaker|writer))\b(?! of\b)",
     (
         rf"\bth(?:is|ese) (?:{_SEEN}|author|person|company|event|method|approach|process|case|part|term|one)"
         r"s?\b(?=[^.!?]*\?\W*$)"
@@ -62,25 +65,25 @@ _GERMAN_PHRASES = (
     rf"\b(?:laut|gemäß) (?:dem |der |des )?(?:{_GERMAN_SHOWN} )?{_GERMAN_AUTHOR}\b",
     rf"\b(?:der|die|das|dem|den|des|im|am) {_GERMAN_SHOWN} {_GERMAN_DOCUMENT}(?:e?s|e?n)?\b",
     rf"\b(?:im|in der|aus dem) {_GERMAN_DOCUMENT}(?:e?s)? (?:\w+ ){{0,3}}{_GERMAN_SAID}\b",
-    rf"\bwas (?:sagt|beschreibt|erklärt|behandelt|zeigt) (?:der|die|das) {_GERMAN_AUTHOR}\b",
+    rf"\bwas (?:sagt|beschreibt|erklärt|behandelt|zeigt) ((?:der|die|das) {_GERMAN_AUTHOR})\b",
     rf"\b(?:wie|oben) (?:oben )?{_GERMAN_SAID}\b",
-    rf"^\W*(?:wann|warum|wie|wieso|wo|wozu) {_GERMAN_VERB} (?:er|dies|dieser|diese)\b(?! \w+ )",
+    rf"^\W*(?:wann|warum|wie|wieso|wo|wozu) {_GERMAN_VERB} (er|dies|dieser|diese)\b(?! \w+ )",
 )
 _FRENCH_PHRASES = (
     rf"\b(?:ce|cet|cette|ces) {_FRENCH_DOCUMENT}s?\b(?! (?:de|du|des|d')\b)",
     rf"\b(?:selon|d['\u2019]après) {_FRENCH_THE}(?:{_FRENCH_DOCUMENT}|auteur|autrice)\b",
     rf"\b{_FRENCH_DOCUMENT}s? {_FRENCH_SHOWN}",
     rf"\b{_FRENCH_SAID} (?:ci-dessus|plus haut|dans {_FRENCH_THE}{_FRENCH_DOCUMENT})\b",
-    rf"\bque (?:dit|décrit|explique|montre) {_FRENCH_THE}(?:{_FRENCH_DOCUMENT}|auteur|autrice)\b",
+    rf"\bque (?:dit|décrit|explique|montre) ({_FRENCH_THE}(?:{_FRENCH_DOCUMENT}|auteur|autrice))\b",
     r"\bl['\u2019](?:auteur|autrice)\b(?! (?:de|du|des|d['\u2019])\b)",
-    rf"^\W*(?:quand|pourquoi|comment|où) {_FRENCH_VERB}-(?:il|elle|ils|elles)\b(?! {_FRENCH_COMMON})",
+    rf"^\W*(?:quand|pourquoi|comment|où) {_FRENCH_VERB}-(il|elle|ils|elles)\b(?! {_FRENCH_COMMON})",
 )
 _SPANISH_PHRASES = (
     rf"\best[ea]s? {_SPANISH_DOCUMENT}s?\b(?! (?:de|del)\b)",
     rf"\bsegún (?:el |la |este |esta )(?:{_SPANISH_DOCUMENT}|autor|autora)\b",
     rf"\b(?:el|la|los|las|del|al) {_SPANISH_DOCUMENT}s? {_SPANISH_SHOWN}\b",
     rf"\b{_SPANISH_SAID} (?:arriba|anteriormente|en (?:el|la|este|esta) {_SPANISH_DOCUMENT})\b",
-    rf"\bqué (?:dice|describe|explica|muestra) (?:el |la )(?:{_SPANISH_DOCUMENT}|autor|autora)\b(?! (?:de|del)\b)",
+    rf"\bqué (?:dice|describe|explica|muestra) ((?:el |la )(?:{_SPANISH_DOCUMENT}|autor|autora))\b(?! (?:de|del)\b)",
     r"\b(?:el autor|la autora)\b(?! (?:de|del)\b)",
 )
 _ENGLISH_POINTER = re.compile("|".join(_ENGLISH_PHRASES), re.IGNORECASE)
@@ -89,7 +92,7 @@ _FOREIGN_POINTER = re.compile("|".join([*_GERMAN_PHRASES, *_FRENCH_PHRASES, *_SP
 # A question that begins with a pronoun without anything that it refers to, unlike "is it possible to ...".
 _DANGLING_PRONOUN = re.compile(
     r"^\W*(?:and|but|so|then|also)?\W*(?:(?:what|why|how|when|where|which|who)\W+)?(?:did|does|do|is|was|were|are|has|had"
-    r"|have|can|could|will|would|should)\W+(?:he|she|it|they|this|that|these|those)\b(?!\W+(?:possible|true|safe|"
+    r"|have|can|could|will|would|should)\W+(he|she|it|they|this|that|these|those)\b(?!\W+(?:possible|true|safe|"
     r"necessary|allowed|bad|better|legal|that|wrong|okay|ok|enough|a|an|the|there|to|mean|matter|worth))",
     re.IGNORECASE,
 )
@@ -101,14 +104,19 @@ def find_pointing_words(question: str) -> str | None:
 
     Example:
         >>> find_pointing_words("What does the author think of it?"), find_pointing_words("Was sagt der Text?")
-        ('What does the author', 'Was sagt der Text')
+        ('the author', 'der Text')
+        >>> find_pointing_words("Who does this apply to?")
+        'this'
         >>> find_pointing_words("Who opens the vault?") is None
         True
     """
     match = _find_english_pointer(question) or _FOREIGN_POINTER.search(question)
     if match is None and _SENTENCE_BREAK.search(question) is None:
         match = _DANGLING_PRONOUN.search(question)
-    return None if match is None else " ".join(match[0].split())
+    if match is None:
+        return None
+    words = match[match.lastindex or 0]
+    return " ".join(words.split())
 
 
 def _find_english_pointer(question: str) -> re.Match[str] | None:

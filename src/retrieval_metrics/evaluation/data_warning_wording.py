@@ -283,11 +283,16 @@ def _format_difference(judged_id: str, retrieved_id: str, kind: NearIdKind, arti
 def format_excluded_relevant(excluded: Sequence[tuple[Any, Any]]) -> str:
     """Return that relevant documents are left out by `exclude=`, so that no ranking can be perfect."""
     query, document = excluded[0]
-    verb = "is" if len(excluded) == 1 else "are"
+    verb = "is"
+    them = "it"
+    if len(excluded) > 1:
+        verb = "are"
+        them = "them"
     documents = numbers.format_count(len(excluded), "relevant document")
+    example = numbers.format_example(len(excluded), f"{document!r} of query {query!r}")
     return (
-        f"{documents} {verb} excluded by exclude=, such as {document!r} of "
-        f"query {query!r}, and can never be found; leave them out of the judgments too"
+        f"{documents} {verb} excluded by exclude= ({example}) and can never be found; leave {them} out of the "
+        "judgments too"
     )
 
 
@@ -325,28 +330,39 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
     expected = f"{empty.n_expected} answerable judged queries"
     if empty.is_every_query_expected:
         expected = f"{empty.n_expected} judged queries"
-    treatment = "score 0" if empty.scored_zero else "are excluded if absent from the run"
+    have = "has" if empty.n_empty == 1 else "have"
+    treatment = _format_treatment(empty)
     first_query = f"{empty.first_query!r}{quote_query_text(empty.first_query, empty.query_texts)}"
+    example = numbers.format_example(empty.n_empty, first_query)
     if not empty.failures:
-        verb = "has" if empty.n_empty == 1 else "have"
-        if empty.scored_zero and empty.n_empty == 1:
-            treatment = "scores 0"
-        return f"{empty.n_empty} of {expected} (e.g. {first_query}) {verb} no results and {treatment}"
+        return f"{empty.n_empty} of {expected} ({example}) {have} no results and {treatment}"
     query, error = next(iter(empty.failures.items()))
     first_failure = f"{query!r}{quote_query_text(query, empty.query_texts)}: {show_error(error)}"
+    failure_example = numbers.format_example(len(empty.failures), first_failure)
     if len(empty.failures) == empty.n_empty:
-        return f"the retriever failed on {empty.n_empty} of {expected}, which {treatment} (e.g. {first_failure})"
+        return f"the retriever failed on {empty.n_empty} of {expected}, which {treatment} ({failure_example})"
     return (
-        f"{empty.n_empty} of {expected} (e.g. {first_query}) have no results and {treatment}; "
-        f"the retriever failed on {len(empty.failures)} of them (e.g. {first_failure})"
+        f"{empty.n_empty} of {expected} ({example}) have no results and {treatment}; "
+        f"the retriever failed on {len(empty.failures)} of them ({failure_example})"
     )
+
+
+def _format_treatment(empty: EmptyRankings) -> str:
+    """Return what queries without results score."""
+    if empty.n_empty == 1:
+        return "scores 0" if empty.scored_zero else "is excluded if absent from the run"
+    return "score 0" if empty.scored_zero else "are excluded if absent from the run"
 
 
 def format_line_ends(spans: Sequence[Any]) -> str:
     """Return that spans cut words, but would not if line ends had another length."""
+    count = "1 span starts or ends inside a word"
+    if len(spans) != 1:
+        count = f"{len(spans)} spans start or end inside words"
+    example = numbers.format_example(len(spans), repr(spans[0]))
     return (
-        f'{len(spans)} spans start or end inside words, but would not if "\\r\\n" counted as one character '
-        f"(e.g. {spans[0]!r}). Pass documents= (the texts that the spans refer to), or add a quote to each span"
+        f'{count}, but would not if "\\r\\n" counted as one character '
+        f"({example}). Pass documents= (the texts that the spans refer to), or add a quote to each span"
     )
 
 
@@ -375,9 +391,10 @@ def format_unlocated_items(unlocated: UnlocatedItems) -> str:
         consequence = " and nothing else matched, so every metric is 0"
     first = unlocated.first
     source = "its source" if n_items == 1 else "their sources"
+    example = numbers.format_example(n_items, f"{first.document!r} of query {first.query!r}: {first.reason}")
     return (
         f"{numbers.format_count(n_items, 'result')} could not be located in {source}{consequence}: "
-        f"{', '.join(reasons)} (e.g. {first.document!r} of query {first.query!r}: {first.reason}). {remedy}"
+        f"{', '.join(reasons)} ({example}). {remedy}"
     )
 
 
@@ -385,8 +402,9 @@ def format_hidden_calls(hidden: HiddenCalls) -> str:
     """Return in how many queries one call fills a cutoff, and which metrics would show the later ones."""
     name = hidden.metric.name
     first_query = f"{hidden.first_query!r}{quote_query_text(hidden.first_query, hidden.query_texts)}"
+    example = numbers.format_example(hidden.n_queries, first_query)
     return (
-        f"in {hidden.n_queries} of {hidden.n_with_calls} queries (e.g. {first_query}) a single call fills the "
+        f"in {hidden.n_queries} of {hidden.n_with_calls} queries ({example}) a single call fills the "
         f"top {hidden.k}, so {hidden.metric} ignores later calls. Use a cutoff in calls, such as {name}@3calls, or the "
         "interleaved view"
     )

@@ -111,8 +111,8 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
         LangChain, LlamaIndex and Haystack record which stages are given documents; those are not sources, whatever they
         add. `rm.RetrievedRun(run, stages=..., sources=[...])` states the sources of your own function. Without either,
-        they are inferred: the first stage, and any stage that adds documents but lacks earlier ones that a later stage
-        has.
+        they are inferred: the first stage, and any stage that adds documents and lacks some earlier ones that reappear
+        in a later stage.
         """
         return () if self._scores is None else find_stage_sources(self._scores).names
 

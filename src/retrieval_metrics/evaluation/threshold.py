@@ -352,10 +352,10 @@ def _split_questions(
             unanswerable.append(query)
     if not unanswerable:
         n_unanswerable = int((n_relevant == 0).sum())
-        reason = f"the run answers none of the {n_unanswerable}"
+        reason = f"the run answers 0 of {n_unanswerable}"
         if not n_unanswerable:
-            reason = f"each of the {len(qrels)} questions has a relevant document"
-        raise ValueError(f"threshold needs scores of unanswerable questions; {reason}")
+            reason = "every question has a relevant document"
+        raise ValueError(f"threshold needs scores of unanswerable questions, but {reason}")
     return _SplitQuestions(answerable, unanswerable)
 
 

@@ -65,8 +65,11 @@ def with_source_texts(
         changed = [name for name in kept_sources.find_changed(texts) if name in judged_sources]
         if changed:
             sources = "source has" if len(changed) == 1 else "sources have"
+            example = repr(changed[0])
+            if len(changed) > 1:
+                example = f"e.g. {example}"
             warn(
-                f"{len(changed)} judged {sources} changed (e.g. {changed[0]!r}), so spans may cover other words; "
+                f"{len(changed)} judged {sources} changed ({example}), so spans may cover other words; "
                 "questions.lint(documents) lists them",
             )
     if not judged_sources:

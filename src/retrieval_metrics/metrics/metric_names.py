@@ -202,4 +202,7 @@ def _suggest_names(key: str, given_names: Collection[str]) -> str:
     if close_names:
         suggestion = f"did you mean {' or '.join(close_names)}?"
         return f"{suggestion} Maximal marginal relevance is rm.{MMR}" if key == MMR else suggestion
-    return f"the metrics are {', '.join((*DEFINITIONS, *given_names))}"
+    metrics = f"the metrics are {', '.join(DEFINITIONS)}"
+    if not given_names:
+        return metrics
+    return f"{metrics}; values of {', '.join(given_names)} were given in this session"

@@ -123,6 +123,11 @@ def format_query_count(number: int) -> str:
     return format_count(number, "query", "queries")
 
 
+def format_example(number: int, example: str) -> str:
+    """Return `e.g. 'q1'` for one of several cases; the only case is no example, so it stands alone: `'q1'`."""
+    return example if number == 1 else f"e.g. {example}"
+
+
 def join_names(names: list[str], most: int | None = None, conjunction: str = "and") -> str:
     """Return names joined as in a sentence: `a`, `a and b`, `a, b and c`; of more than `most`, only the first.
 

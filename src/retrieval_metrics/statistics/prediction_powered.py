@@ -55,7 +55,7 @@ class CorrectedMean:
         span: The largest possible difference of two values.
         independent: How many independent labelled queries the weights, strata and clusters leave.
         all_equal: Whether people's values are equal on all labelled queries, so that their variance says nothing.
-        n_outside: How many unlabelled queries have a model's value that is outside those of the labelled queries.
+        n_outside: How many queries have a model's value far outside those of the labelled queries of their stratum.
         extrapolated: How much of `mean` comes from how far these lie outside.
         human_only: The estimate from people's labels alone; None if this is it.
     """

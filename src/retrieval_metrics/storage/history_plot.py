@@ -13,6 +13,7 @@ from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.line_panels import start_y_at_zero
 from retrieval_metrics.reports.line_styles import TIED_COLOUR, line_style
 from retrieval_metrics.reports.plots import SMALL_FONT_SIZE, Panel, add_title, figure, simplify_axes, wrap_text
+from retrieval_metrics.storage.history_table import chance_reminder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,6 +105,5 @@ def _label_entries(axes: Axes, entries: Sequence[Entry]) -> None:
     axes.set_xticks(positions, labels, rotation=30, ha="right", rotation_mode="anchor")
     n_looks = sum(entry.questions == entries[-1].questions for entry in entries)
     evaluations = numbers.format_count(n_looks, "evaluation")
-    axes.set_xlabel(
-        f"{evaluations} on the current questions;\nthe more there are, the more likely the best one is due to chance"
-    )
+    lines = [f"{evaluations} on the current questions", chance_reminder(n_looks)]
+    axes.set_xlabel(";\n".join(filter(None, lines)))

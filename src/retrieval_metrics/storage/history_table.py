@@ -40,8 +40,15 @@ def _looks_notes(entries: Sequence[Entry]) -> list[str]:
     if n_others:
         have = "has" if n_others == 1 else "have"
         other_questions = f" ({n_others:,} of the {len(entries):,} entries {have} others)"
-    reminder = "the more there are, the more likely the best one is due to chance"
-    return [f"{evaluations} on the current questions{other_questions}; {reminder}"]
+    notes = [f"{evaluations} on the current questions{other_questions}", chance_reminder(n_looks)]
+    return ["; ".join(filter(None, notes))]
+
+
+def chance_reminder(n_looks: int) -> str:
+    """Return that the best of several evaluations may be due to chance; empty for one, which is not the best of any."""
+    if n_looks < 2:
+        return ""
+    return "the more there are, the more likely the best one is due to chance"
 
 
 def _format_mean(entry: Entry, metric: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from retrieval_metrics.files.json_objects import iterate_objects
 from retrieval_metrics.inputs.host_documents import convert_to_items
 from retrieval_metrics.inputs.items import item_identity
-from retrieval_metrics.reports.numbers import format_count
+from retrieval_metrics.reports.numbers import format_count, format_example
 from retrieval_metrics.traces.agent_trace import AgentTrace, TraceContents, TraceReadingOptions
 from retrieval_metrics.traces.chat_messages import CONVERSATION_KIND, iterate_spans
 from retrieval_metrics.traces.merged_searches import merge_searches
@@ -439,11 +439,13 @@ def _count_notes(traces: _Traces, findings: _Findings) -> list[str]:
 def _describe_long_conversations(turn_starts_by_question: Mapping[Any, tuple[int, ...]]) -> str:
     """Return a note that conversations search for several questions of the user, with how to split the first."""
     question, (_, second_start, *_) = next(iter(turn_starts_by_question.items()))
-    count = format_count(len(turn_starts_by_question), "conversation")
+    n_conversations = len(turn_starts_by_question)
+    count = format_count(n_conversations, "conversation")
+    example = format_example(n_conversations, repr(question))
     position = second_start - 1
     return (
-        f"{count} with searches in several turns of the user, e.g. {question!r}: read as one trajectory, whose answer "
-        f"is the last; to score each turn, pass it as a list of its own, such as {{'{question}, turn 1': "
+        f"{count} with searches in several user turns ({example}): read as one trajectory, whose answer is the last; "
+        f"to score each turn, pass it as a list of its own, such as {{'{question}, turn 1': "
         f"messages[:{position}], '{question}, turn 2': messages[{position}:]}}"
     )
 

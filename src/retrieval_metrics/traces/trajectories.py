@@ -13,7 +13,7 @@ from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.reports.numbers import format_count
+from retrieval_metrics.reports.numbers import format_count, format_example
 from retrieval_metrics.traces.merged_searches import VIEW_FIELDS
 from retrieval_metrics.traces.trajectory import COUNT_COLUMNS, Trajectory
 from retrieval_metrics.traces.trajectory_view import View
@@ -287,8 +287,9 @@ class Trajectories(Mapping[Any, Trajectory]):
             if lacking:
                 verb = "has" if len(lacking) == 1 else "have"
                 arguments = ", ".join(map(repr, fields))
+                example = format_example(len(lacking), f"query {lacking[0]!r}")
                 raise ValueError(
-                    f"{len(lacking)} of {len(self)} trajectories (e.g. query {lacking[0]!r}) {verb} no recorded "
+                    f"{len(lacking)} of {len(self)} trajectories ({example}) {verb} no recorded "
                     f"{field} (unknown, not empty). Exclude them: known = "
                     f"trajectories.with_recorded({arguments}), and evaluate a view of it with known.judgments(qrels)."
                 )

@@ -171,7 +171,7 @@ def test_auto_takes_ids_where_both_sides_have_them_and_texts_otherwise() -> None
     dataset = EvaluationDataset.from_list(rows)
     result: Any = evaluate(dataset, [metric], show_progress=False)
     assert result["mrr"] == [0.5, 1.0]
-    with pytest.warns(rm.RetrievalWarning, match="1 of 2 rows are compared by texts, such as 'texts'"):
+    with pytest.warns(rm.RetrievalWarning, match=r"1 of 2 rows \('texts'\) is compared by texts"):
         assert evaluate_dataset(dataset, "mrr").per_query["mrr"] == {"ids": 0.5, "texts": 1.0}
 
 

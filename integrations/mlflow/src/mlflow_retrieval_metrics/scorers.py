@@ -85,9 +85,9 @@ def retrieval_scorers(
         prefix: The prefix of the name of each metric. MLflow pools feedback with equal names, so by default a name
             holds every argument that is not the default, as in `mrr-retrieved-trace.rerank`; with a prefix it holds
             nothing else.
-        pass_if: What each row must reach so that `result.passed` is True: a number for all metrics, or one for each, as
-            in `{"recall@5": 0.5}`; where lower is better, what it must not exceed. A row for which nothing is relevant
-            does not pass then: it gets an error. None decides nothing, and `result.passed` is False.
+        pass_if: The bound that every row must satisfy so that `result.passed` is True: one number, or one for each
+            metric, as in `{"recall@5": 0.5}`; where lower is better, what it must not exceed. A row for which nothing
+            is relevant does not pass then: it gets an error. None decides nothing, and `result.passed` is False.
 
     Raises:
         TypeError: If the prefix is not a text, or `pass_if` is not a number.

@@ -176,9 +176,12 @@ def _warn_about_mixed_kinds(names_by_kind: Mapping[By, Sequence[Any]]) -> None:
     by_texts = names_by_kind["texts"]
     n_rows = len(by_texts) + len(names_by_kind["ids"])
     if 0 < len(by_texts) < n_rows:
+        rows = f"(e.g. {by_texts[0]!r}) are compared by texts, because they have"
+        if len(by_texts) == 1:
+            rows = f"({by_texts[0]!r}) is compared by texts, because it has"
         warnings.warn(
-            f"{len(by_texts)} of {n_rows} rows are compared by texts, such as {by_texts[0]!r}, because they have no "
-            "ids on both sides, and the others by ids; pass by='texts' to compare all alike",
+            f"{len(by_texts)} of {n_rows} rows {rows} no ids on both sides, and the others by ids; pass by='texts' to "
+            "compare all alike",
             rm.RetrievalWarning,
             stacklevel=4,
         )
