@@ -97,7 +97,7 @@ def test_documents_to_leave_out_of_a_row_take_no_rank(ranking: Any) -> None:
     scorer = RowScorer("mrr")
     assert [score.value for score in scorer.row(["d7"], lambda: ranking, exclude=["q1"]).values()] == [1.0]
     assert [score.value for score in scorer.row(["d7"], lambda: ranking).values()] == [0.5]
-    with pytest.warns(rm.RetrievalWarning, match="1 relevant document is excluded by exclude=, such as 'd7' of case 1"):
+    with pytest.warns(rm.RetrievalWarning, match="1 relevant document is excluded by exclude= .'d7' of case 1"):
         scorer.row(["d7"], lambda: ranking, exclude=["d7"], name="case 1")
     with pytest.raises(TypeError, match="case 1 cannot be judged: the ids to leave out are int"):
         scorer.row(["d7"], lambda: ranking, exclude=[7], name="case 1")

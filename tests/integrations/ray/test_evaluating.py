@@ -75,7 +75,7 @@ def test_what_cannot_be_left_out_is_refused_before_anything_is_shuffled() -> Non
         typed_run = dataset([(1, "d1", 1.0)], "score") if 1 in qrels else run
         with pytest.raises((TypeError, ValueError), match=message):
             evaluate_dataset(qrels, typed_run, "mrr", exclude=exclude)
-    with pytest.warns(rm.RetrievalWarning, match="1 relevant document is excluded by exclude=, such as 'd1'"):
+    with pytest.warns(rm.RetrievalWarning, match="1 relevant document is excluded by exclude= .'d1'"):
         evaluate_dataset({"q1": ["d1"]}, run, "mrr", exclude={"q1": ["d1"]})
 
 
