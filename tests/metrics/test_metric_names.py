@@ -126,7 +126,7 @@ def test_given_names_are_told_apart_from_metrics() -> None:
     with pytest.raises(ValueError, match=r"the metrics are hit_rate, [^;]*; values of latency were given") as caught:
         canonical_name("zzzz", ["latency"])
     assert "latency" not in str(caught.value).partition(";")[2].partition(";")[0]
-    with pytest.raises(ValueError, match="the metrics are hit_rate, [^;]*$"):
+    with pytest.raises(ValueError, match=r"the metrics are hit_rate, [^;]*$"):
         canonical_name("zzzz")
 
 

@@ -105,7 +105,7 @@ def find_pointing_words(question: str) -> str | None:
     Example:
         >>> find_pointing_words("What does the author think of it?"), find_pointing_words("Was sagt der Text?")
         ('the author', 'der Text')
-        >>> find_pointing_words("Who does this apply to?")
+        >>> find_pointing_words("Who does this rule apply to?")
         'this'
         >>> find_pointing_words("Who opens the vault?") is None
         True
