@@ -22,8 +22,8 @@ _ENGLISH_PHRASES = (
         r"(?=\W*$|\W+(?:says?|states?|mention|suggest|describe|analy[sz]e|explain|discuss|about|regarding))"
     ),
     (
-        rf"\baccording to (?:the|this|that) (?:{_SHOWN} )?"
-        rf"(?:{_DOCUMENT}|author|authors|speaker|writer|study|paper|report)\b"
+        rf"\baccording to ((?:the|this|that) (?:{_SHOWN} )?"
+        rf"(?:{_DOCUMENT}|author|authors|speaker|writer|study|paper|report))\b"
     ),
     rf"\bthe (?:above|following|preceding|previous|provided|given|cited) (?:{_SEEN}|author)s?\b",
     rf"\bth(?:is|ese|e) {_SEEN}s? (?:above|below|provided|shown|given)\b",
@@ -62,7 +62,7 @@ _SPANISH_SHOWN = rf"(?:anterior(?:es)?|siguientes?|de arriba|{_SPANISH_SAID})"
 
 _GERMAN_PHRASES = (
     rf"\bdies(?:er|em|en|es|e) {_GERMAN_DOCUMENT}(?:e?s|e?n)?\b(?! (?:des|der|von)\b)",
-    rf"\b(?:laut|gemäß) (?:dem |der |des )?(?:{_GERMAN_SHOWN} )?{_GERMAN_AUTHOR}\b",
+    rf"\b(?:laut|gemäß) ((?:dem |der |des )?(?:{_GERMAN_SHOWN} )?{_GERMAN_AUTHOR})\b",
     rf"\b(?:der|die|das|dem|den|des|im|am) {_GERMAN_SHOWN} {_GERMAN_DOCUMENT}(?:e?s|e?n)?\b",
     rf"\b(?:im|in der|aus dem) {_GERMAN_DOCUMENT}(?:e?s)? (?:\w+ ){{0,3}}{_GERMAN_SAID}\b",
     rf"\bwas (?:sagt|beschreibt|erklärt|behandelt|zeigt) ((?:der|die|das) {_GERMAN_AUTHOR})\b",
@@ -71,7 +71,7 @@ _GERMAN_PHRASES = (
 )
 _FRENCH_PHRASES = (
     rf"\b(?:ce|cet|cette|ces) {_FRENCH_DOCUMENT}s?\b(?! (?:de|du|des|d')\b)",
-    rf"\b(?:selon|d['\u2019]après) {_FRENCH_THE}(?:{_FRENCH_DOCUMENT}|auteur|autrice)\b",
+    rf"\b(?:selon|d['\u2019]après) ({_FRENCH_THE}(?:{_FRENCH_DOCUMENT}|auteur|autrice))\b",
     rf"\b{_FRENCH_DOCUMENT}s? {_FRENCH_SHOWN}",
     rf"\b{_FRENCH_SAID} (?:ci-dessus|plus haut|dans {_FRENCH_THE}{_FRENCH_DOCUMENT})\b",
     rf"\bque (?:dit|décrit|explique|montre) ({_FRENCH_THE}(?:{_FRENCH_DOCUMENT}|auteur|autrice))\b",
@@ -80,7 +80,7 @@ _FRENCH_PHRASES = (
 )
 _SPANISH_PHRASES = (
     rf"\best[ea]s? {_SPANISH_DOCUMENT}s?\b(?! (?:de|del)\b)",
-    rf"\bsegún (?:el |la |este |esta )(?:{_SPANISH_DOCUMENT}|autor|autora)\b",
+    rf"\bsegún ((?:el |la |este |esta )(?:{_SPANISH_DOCUMENT}|autor|autora))\b",
     rf"\b(?:el|la|los|las|del|al) {_SPANISH_DOCUMENT}s? {_SPANISH_SHOWN}\b",
     rf"\b{_SPANISH_SAID} (?:arriba|anteriormente|en (?:el|la|este|esta) {_SPANISH_DOCUMENT})\b",
     rf"\bqué (?:dice|describe|explica|muestra) ((?:el |la )(?:{_SPANISH_DOCUMENT}|autor|autora))\b(?! (?:de|del)\b)",
@@ -105,7 +105,7 @@ def find_pointing_words(question: str) -> str | None:
     Example:
         >>> find_pointing_words("What does the author think of it?"), find_pointing_words("Was sagt der Text?")
         ('the author', 'der Text')
-        >>> find_pointing_words("Who does this apply to?")
+        >>> find_pointing_words("Who does this rule apply to?")
         'this'
         >>> find_pointing_words("Who opens the vault?") is None
         True
