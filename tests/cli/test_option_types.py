@@ -35,7 +35,7 @@ def test_an_unknown_metric_offers_the_option_for_ones_own(files: list[str], caps
     with pytest.raises(SystemExit):
         main(["evaluate", *files, "-m", "reach@10"])
     assert "unknown metric 'reach'; did you mean" in (stderr := capsys.readouterr().err)
-    assert " (one of your own needs --metrics-from MODULE)" in stderr
+    assert " (for a metric of your own, pass --metrics-from MODULE)" in stderr
 
 
 def test_several_metrics_after_one_option(two_runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:

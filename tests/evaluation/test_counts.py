@@ -74,7 +74,7 @@ def test_the_longest_ranking_is_that_of_a_judged_query_also_of_merged_evaluation
     assert (short.counts["longest_ranking"], long.counts["longest_ranking"]) == (2, 3)
     assert rm.merge([short, long]).counts["longest_ranking"] == 3
     assert rm.merge([short.totals(), long.totals()]).counts["longest_ranking"] == 3
-    assert "all rankings end by rank 2, so recall@10 equals recall@2; retrieve 10 or more" in str(short)
+    assert "no ranking has more than 2 results, so recall@10 equals recall@2; retrieve 10 or more" in str(short)
     assert rm.Evaluation.from_scores({"latency": {"q1": 1.0}}).counts["longest_ranking"] == 0
 
 

@@ -13,7 +13,8 @@ def test_what_26_questions_cannot_promise() -> None:
     threshold = rm.threshold(questions(26), run_of([0.1] * 26))
     assert str(threshold) == (
         "No threshold: with 26 unanswerable questions, a false-answer rate of at most 10% cannot be guaranteed at any "
-        "score. At least 29 independent ones are needed, even if none gets an answer; these 26 can guarantee 10.9%."
+        "score. At least 29 independent unanswerable questions are needed, even if none gets an answer; these 26 can "
+        "guarantee a rate of 10.9%."
     )
     with pytest.raises(ValueError, match=r"there is no threshold to apply\. No threshold: with 26 unanswerable"):
         threshold.apply(ANSWERED)

@@ -29,7 +29,7 @@ def test_a_query_a_line(tmp_path: Path) -> None:
         ('["q1"]\n', "line 1: .*a line must be an object"),
         ('{"query": "q1", "document": "a", "score": 1}\n{"query": "q1", "document": "b"}\n', "line 2: .*no 'score'"),
         ('{"query": "q1", "text": "a"}\n', "line 1: .*there is no list of documents"),
-        ('{"documents": ["a"]}\n', "line 1: .*there is none of query, query_id"),
+        ('{"documents": ["a"]}\n', "line 1: .*no query; expected a key named query, query_id"),
         (
             '{"query": "q1", "documents": ["a"]}\n{"query": "q1", "documents": []}\n',
             "line 2: .*query 'q1' appears twice",

@@ -54,7 +54,7 @@ def test_documents_have_their_title_before_them_in_every_format(tmp_path: Path, 
     [
         ("q.tsv", "1\twhy?\n1\thow?\n", r"q.tsv, line 2: 1\thow\?: query '1' appears twice"),
         ("q.tsv", "1 why?\n", "line 1: .*1 columns where there should be 2"),
-        ("q.jsonl", '{"text": "why?"}\n', "line 1: .*there is none of _id, id"),
+        ("q.jsonl", '{"text": "why?"}\n', "line 1: .*no id; expected a column or key named _id, id"),
         ("q.jsonl", '{"_id": "1", "text": 7}\n', "line 1: .*the text must be a string, got 7"),
         ("q.jsonl", '{"_id": "1", "text": "a", "query": "b"}\n', "there is both 'text' and 'query'"),
         ("q.jsonl", '{"_id": "", "text": "a"}\n', "there is no id"),

@@ -74,7 +74,7 @@ class TestASpanMeansItsWords:
             messages = [
                 str(warning.message)
                 for warning in caught
-                if "1 spans start or end inside words" in str(warning.message)
+                if "1 span starts or ends inside a word" in str(warning.message)
             ]
             assert all("Pass documents= (the texts that the spans refer to)" in message for message in messages)
             doubted = bool(messages)

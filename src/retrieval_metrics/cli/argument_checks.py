@@ -28,7 +28,7 @@ def refuse_unknown_metrics(arguments: argparse.Namespace) -> None:
         try:
             rm.Metric.parse(unknown[0])
         except ValueError as error:
-            arguments.parser.error(f"{error} (one of your own needs --metrics-from MODULE)")
+            arguments.parser.error(f"{error} (for a metric of your own, pass --metrics-from MODULE)")
 
 
 def refuse_overwritten_files(arguments: argparse.Namespace) -> None:

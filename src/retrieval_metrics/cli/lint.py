@@ -94,7 +94,8 @@ def _find_failures(lint: rm.types.Lint[Any], fail_on: Severity | None) -> list[s
     n_failing = sum(finding.severity in failing_severities for finding in lint)
     if not n_failing:
         return []
-    return [f"{format_count(n_failing, 'finding')} of severity {fail_on} or higher"]
+    threshold = fail_on if fail_on == SEVERITIES[0] else f"{fail_on} or higher"
+    return [f"{format_count(n_failing, 'finding')} of severity {threshold}"]
 
 
 def _read_questions(arguments: argparse.Namespace) -> rm.EvaluationSet:

@@ -95,13 +95,14 @@ def _not_shown_note(conclusion: Conclusion, margin: float, margin_test: MarginTe
         return f"; non-inferiority (margin {margin:g}) is not shown either"
     if conclusion.kind == "better":
         text = f"; rare losses that exceed the margin {margin:g} on average are not ruled out"
-        aim = "ruling them out"
+        aim = "rule them out"
     else:
         text = f"; non-inferiority of {conclusion.system} not shown (margin {margin:g})"
-        aim = "showing it"
-    if margin_test.low > -margin and difference.rare_effect.mean_shift >= margin:
+        aim = "show it"
+    can_be_shown = margin_test.low > -margin and conclusion.lowest_difference > -margin
+    if can_be_shown and difference.rare_effect.mean_shift >= margin:
         units = "queries" if difference.clusters is None else "independent queries"
-        return f"{text}: {aim} takes about {margin_test.min_units} {units}"
+        return f"{text}: about {margin_test.min_units} {units} are needed to {aim}"
     if margin_test.low <= -difference.max_difference < conclusion.gain_interval.low:
         return f"{text}: too few queries carry the loss for the skewness-adjusted test to bound it"
     has_lower_bound_from_grades = conclusion.lowest_difference < margin_test.low - ROUNDING

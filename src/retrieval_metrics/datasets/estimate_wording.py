@@ -111,7 +111,10 @@ def _undefined_note(estimate: Estimate) -> str:
 def _differences_table(differences: Sequence[EstimatedDifference], level: float) -> Table:
     header = ["metric", "difference", "mean", numbers.level_name(level), "model only", "significant"]
     rows = []
-    notes = [f"significant: 0 outside the CI corrected for {numbers.format_count(len(differences), 'difference')}"]
+    if len(differences) == 1:
+        notes = [f"significant: the {numbers.level_name(level)} excludes 0"]
+    else:
+        notes = [f"significant: the CI corrected for {len(differences):,} differences excludes 0"]
     for difference in differences:
         rows.append(
             [

@@ -242,8 +242,8 @@ def format_sources(first_stages: Sequence[str]) -> str:
 
 # The rule by which sources are found where the inputs of stages are not recorded.
 ASSUMED_SOURCES = (
-    "first-stage retrievers are inferred: the first stage, and any stage that adds documents and lacks some earlier "
-    "ones that reappear in a later stage; losses(metric, sources=[...]) overrides this"
+    "first-stage retrievers are inferred: the first stage, and any stage that adds documents but lacks some that an "
+    "earlier stage had and a later stage has again; losses(metric, sources=[...]) overrides this"
 )
 
 

@@ -208,7 +208,8 @@ def depth_notes(depths: DepthCounts, metrics: Sequence[Metric]) -> list[str]:
     if not effects:
         return []
     effect_text = ", and ".join(effects)
-    return [f"all rankings end by rank {depth}, so {effect_text}; retrieve {largest_cutoff} or more"]
+    longest = numbers.format_count(depth, "result")
+    return [f"no ranking has more than {longest}, so {effect_text}; retrieve {largest_cutoff} or more"]
 
 
 def _format_cut_rankings(depths: DepthCounts, cut_metrics: Sequence[Metric]) -> str:

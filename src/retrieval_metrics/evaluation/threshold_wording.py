@@ -21,14 +21,17 @@ def format_threshold_conclusion(threshold: Threshold) -> str:
     questions = "unanswerable questions"
     bound = f"{100 * threshold.false_answer_bound:.1f}%"
     if threshold.score is None:
-        promise = "nothing" if threshold.false_answer_bound > MAX_PROMISE else bound
         n_questions = numbers.format_count(threshold.n_unanswerable, "unanswerable question")
         these = "this one" if threshold.n_unanswerable == 1 else f"these {threshold.n_unanswerable}"
+        if threshold.false_answer_bound > MAX_PROMISE:
+            guarantee = f"{these} can guarantee no useful rate"
+        else:
+            guarantee = f"{these} can guarantee a rate of {bound}"
         return (
             f"No threshold: with {n_questions}{_cluster_note(threshold)}, a false-answer rate of at most "
             f"{_format_percent(threshold.max_false_answers)} cannot be guaranteed at any score. At least "
-            f"{threshold.min_n} independent ones are needed, even if none gets an answer; {these} can guarantee "
-            f"{promise}."
+            f"{threshold.min_n} independent unanswerable questions are needed, even if none gets an answer; "
+            f"{guarantee}."
         )
     if isinf(threshold.score):
         get = "gets" if threshold.false_answers == 1 else "get"

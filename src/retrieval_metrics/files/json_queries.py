@@ -124,7 +124,10 @@ def _read_documents(row: Mapping[str, Any], list_keys: Collection[str], where: s
 def _find_only_key(row: Mapping[str, Any], keys: Collection[str], where: str, role: str) -> str:
     present = [key for key in keys if key in row]
     if not present:
-        raise ValueError(f"{where}: there is none of {', '.join(keys)}; name the key with columns={{{role!r}: ...}}")
+        raise ValueError(
+            f"{where}: no {role}; expected a key named {', '.join(keys)}, or name the key with "
+            f"columns={{{role!r}: ...}}"
+        )
     if len(present) > 1:
         raise ValueError(
             f"{where}: there is both {present[0]!r} and {present[1]!r}; choose one of them with "

@@ -133,7 +133,7 @@ def _as_binary(file: Any) -> Any:
         )
     if not isinstance(file.read(0), str):
         return file
-    if file is sys.stdin or (hasattr(file, "buffer") and _is_unread_utf8(file)):
+    if hasattr(file, "buffer") and (file is sys.stdin or _is_unread_utf8(file)):
         return file.buffer
     # A text file reads ahead, so its buffer no longer begins where the text does.
     return io.BytesIO(file.read().encode())

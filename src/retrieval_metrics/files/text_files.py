@@ -82,8 +82,8 @@ def _read_texts(path: Source, limits: Limits | None, kind: Literal["query", "doc
     texts: dict[str, str] = {}
     with open_source(path, limits) as source, name_file_in_errors(source.name):
         for where, values in _read_rows(source):
-            id_column = _find_only_column(ID_COLUMNS, values, where)
-            text = values[_find_only_column(TEXT_COLUMNS, values, where)]
+            id_column = _find_only_column(ID_COLUMNS, values, where, "id")
+            text = values[_find_only_column(TEXT_COLUMNS, values, where, "text")]
             if not isinstance(text, str):
                 raise ValueError(f"{where}: the text must be a string, got {text!r}")
             text_id = _read_text_id(values[id_column], where)
@@ -158,10 +158,10 @@ def _read_tab_separated(source: Reader) -> Iterator[_Row]:
         yield _Row(where, dict(zip(columns, fields, strict=True)))
 
 
-def _find_only_column(names: Sequence[str], values: dict[str, Any], where: str) -> str:
+def _find_only_column(names: Sequence[str], values: dict[str, Any], where: str, content: str) -> str:
     present = [column for column in values if column.strip().lower() in names]
     if not present:
-        raise ValueError(f"{where}: there is none of {', '.join(names)}")
+        raise ValueError(f"{where}: no {content}; expected a column or key named {', '.join(names)}")
     if len(present) > 1:
         raise ValueError(f"{where}: there is both {present[0]!r} and {present[1]!r}")
     return present[0]

@@ -98,10 +98,10 @@ def test_a_task_that_failed_counts_as_0_in_the_report() -> None:
     low, high = evaluation.intervals()["mrr"]
     assert table.columns == ["metric", "mean", "low 95%", "high 95%", "n"]
     assert table.rows == [["mrr", 0.3333, round(low, 4), round(high, 4), 3]]
-    assert table.title == "retrieval, 4 cases; 2 failed, scored 0 (excluded from the averages)"
+    assert table.title == "retrieval, 4 cases; 2 failed, scored 0 here (excluded from report.averages())"
     assert table.description == (
-        "4 cases: 2 failed, scored 0 (excluded from the averages); excluded: 1 without relevant documents, 0 that "
-        "cannot be judged"
+        "4 cases: 2 failed, scored 0 here (excluded from report.averages()); excluded: 1 without relevant documents, 0 "
+        "that cannot be judged"
     )
 
 

@@ -95,7 +95,7 @@ def test_a_cutoff_beyond_the_rankings_is_noted(builds: Builds) -> None:
         retrieval_check(QRELS, lambda text: ["d", "e", "f"], {"recall@10": 0.4})
 """
     )
-    note = "all rankings end by rank 3, so recall@10 equals recall@3; retrieve 10 or more"
+    note = "no ranking has more than 3 results, so recall@10 equals recall@3; retrieve 10 or more"
     for options in ([], ["-v"]):
         result = builds.run(*options)
         result.assert_outcomes(passed=1)

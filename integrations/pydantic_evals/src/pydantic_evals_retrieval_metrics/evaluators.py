@@ -214,12 +214,12 @@ class RetrievalReport(ReportEvaluator):
         n_left_out = n_cases - counts["queries"]
         title = f"{_result_name(self, 'retrieval')}, {number_texts.format_count(n_cases, 'case')}"
         if n_failed:
-            title += f"; {n_failed} failed, scored 0 (excluded from the averages)"
+            title += f"; {n_failed} failed, scored 0 here (excluded from report.averages())"
         return TableResult(
             title=title,
-            description=f"{number_texts.format_count(n_cases, 'case')}: {n_failed} failed, scored 0 (excluded from the "
-            f"averages); excluded: {counts['no_relevant']} without relevant documents, {n_left_out} that cannot be "
-            "judged",
+            description=f"{number_texts.format_count(n_cases, 'case')}: {n_failed} failed, scored 0 here (excluded from "
+            f"report.averages()); excluded: {counts['no_relevant']} without relevant documents, {n_left_out} that "
+            "cannot be judged",
             columns=["metric", "mean", "low 95%", "high 95%", "n"],
             rows=rows,
         )
