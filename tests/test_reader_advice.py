@@ -445,7 +445,7 @@ CASES = [
         "run",
         "a.jsonl",
         '{"frage":"q1","documents":["d1","d2"]}\n',
-        r"there is none of .*columns=\{'query': \.\.\.\}",
+        r"no query; expected a key named .*columns=\{'query': \.\.\.\}",
         {"columns": {"query": "frage"}},
         result=RANKED,
     ),

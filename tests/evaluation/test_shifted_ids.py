@@ -86,6 +86,18 @@ def test_neighbouring_chunks_and_bad_retrievers_are_no_shift() -> None:
             assert shifted is None
 
 
+@pytest.mark.parametrize("form", ["{}-2023 {}-2022", "{}_v2 {}_v1", "{}#1 {}#0", "{}-part-3 {}-part-2"])
+def test_years_versions_and_parts_are_no_shift(form: str) -> None:
+    judged_form, other_form = form.split()
+    names = [f"{chr(97 + position)}{chr(97 + position)}" for position in range(N_QUERIES)]
+    qrels: Any = {name: [judged_form.format(name)] for name in names}
+    others: Any = {name: [other_form.format(name)] for name in names}
+    few_right = others | {name: qrels[name] for name in names[:2]}
+    assert find_shifted_ids(find_origin(qrels, few_right)) is None
+    comparison, _ = call_with_warnings(lambda: rm.compare(qrels, {"right": qrels, "others": few_right}, "mrr"))
+    assert [difference.obstacle for difference in comparison.differences] != ["shifted_ids"]
+
+
 def test_few_documents_say_nothing() -> None:
     qrels, run = make_shifted_run(FORMS["text"], 1, n_found=0)
     few = list(qrels)[:9]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics.evaluation.own_id_first import iterate_first_rankings
@@ -15,6 +15,8 @@ from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Origin
     from retrieval_metrics.inputs.match_key import Key
@@ -25,6 +27,8 @@ MAX_QUERIES = 100
 MAX_RANK = 10
 # With fewer relevant documents, it could be chance.
 MIN_DOCUMENTS = 10
+# Documents are counted if so many have ids that differ in the number alone; of a few, it is a year, version or part.
+MIN_NUMBERS = 10
 # Shifted ids find most relevant documents, and the ids as they are hardly any.
 MAX_FOUND_SHARE = 0.2
 MIN_SHIFTED_SHARE = 0.5
@@ -105,14 +109,15 @@ def _list_relevant(qrels: Qrels, query: QueryId) -> list[Any]:
 
 def _count_documents(qrels: Qrels, first_ids: Mapping[QueryId, set[Any]], offset: int) -> ShiftedIds | None:
     """Return how many relevant documents are found if the numbers at the end of their ids are shifted."""
+    counted = _find_counted(document for query in first_ids for document in _list_relevant(qrels, query))
     n_relevant = 0
     n_found = 0
     shifted: list[tuple[Any, Any]] = []
     for query, ids in first_ids.items():
         for document in _list_relevant(qrels, query):
-            shifted_id = _shift_id(document, offset)
-            if shifted_id is None:
+            if document not in counted:
                 continue
+            shifted_id = _shift_id(document, offset)
             n_relevant += 1
             n_found += document in ids
             if shifted_id in ids and document not in ids:
@@ -142,16 +147,48 @@ def _count_queries(qrels: Qrels, first_ids: Mapping[QueryId, set[Any]], offset: 
     return ShiftedIds("queries", offset, len(shifted), n_found, n_relevant, *shifted[0])
 
 
-def _shift_id(document: Any, offset: int) -> Any:
-    """Return an id whose last number is larger or smaller by one; None if it has none."""
+class _NumberedId(NamedTuple):
+    """An id with a number at its end, without which it names the series; a number alone has the series None."""
+
+    series: str | None
+    digits: str
+
+
+def _split_number(document: Any) -> _NumberedId | None:
+    """Return an id split at the number at its end; None if it has none."""
     if isinstance(document, int):
-        return document + offset
+        return _NumberedId(None, str(document))
     if not isinstance(document, str):
         return None
     match = _LAST_NUMBER.search(document)
     if match is None or not match[0].isascii():
         return None
-    number = int(match[0]) + offset
+    return _NumberedId(document[: match.start()], match[0])
+
+
+def _find_counted(documents: Iterable[Any]) -> set[Any]:
+    """Return the documents whose ids count them: many differ in the number at the end alone."""
+    documents_by_series: dict[str | None, set[Any]] = {}
+    for document in documents:
+        numbered = _split_number(document)
+        if numbered is not None:
+            documents_by_series.setdefault(numbered.series, set()).add(document)
+    counted: set[Any] = set()
+    for documents_of_series in documents_by_series.values():
+        if len(documents_of_series) >= MIN_NUMBERS:
+            counted |= documents_of_series
+    return counted
+
+
+def _shift_id(document: Any, offset: int) -> Any:
+    """Return an id whose last number is larger or smaller by one; None if there is none."""
+    if isinstance(document, int):
+        return document + offset
+    numbered = _split_number(document)
+    if numbered is None:
+        return None
+    number = int(numbered.digits) + offset
     if number < 0:
         return None
-    return f"{document[: match.start()]}{number:0{len(match[0]) if match[0][0] == '0' else 1}d}"
+    width = len(numbered.digits) if numbered.digits.startswith("0") else 1
+    return f"{numbered.series}{number:0{width}d}"

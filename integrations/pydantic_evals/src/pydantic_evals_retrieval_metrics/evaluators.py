@@ -217,8 +217,8 @@ class RetrievalReport(ReportEvaluator):
             title += f"; {n_failed} failed, scored 0 here (excluded from report.averages())"
         return TableResult(
             title=title,
-            description=f"{number_texts.format_count(n_cases, 'case')}: {n_failed} failed, scored 0 here (excluded from "
-            f"report.averages()); excluded: {counts['no_relevant']} without relevant documents, {n_left_out} that "
+            description=f"{number_texts.format_count(n_cases, 'case')}: {n_failed} failed, scored 0 here (excluded "
+            f"from report.averages()); excluded: {counts['no_relevant']} without relevant documents, {n_left_out} that "
             "cannot be judged",
             columns=["metric", "mean", "low 95%", "high 95%", "n"],
             rows=rows,
