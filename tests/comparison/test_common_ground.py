@@ -117,6 +117,7 @@ def test_numbers_saved_without_rankings_and_merged_ones_know_their_largest_grade
     [
         ({"ties": "input"}, "ties='docid' vs 'input'"),
         ({"rules": "autorag"}, r"\(standard vs autorag\): no_relevant="),
+        ({"exclude": {"q0": ["x"]}}, "exclude= for 'new' alone"),
     ],
 )
 def test_other_rules_are_refused_with_the_reason(options: dict[str, Any], reason: str) -> None:

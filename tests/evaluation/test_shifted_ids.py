@@ -10,7 +10,7 @@ from conformance import call_with_warnings
 from data_warning_kinds import find_kinds, find_origin
 from retrieval_metrics.evaluation.shifted_ids import ShiftedIds, find_shifted_ids
 
-N_QUERIES = 20
+N_QUERIES = 24
 NUMBERS = [100 + 7 * number for number in range(N_QUERIES)]
 FORMS: Any = {
     "numbers": lambda number: number,
@@ -34,7 +34,7 @@ def make_shifted_run(form: Any, offset: int, n_found: int = 2) -> tuple[Any, Any
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_documents_that_are_counted_from_another_number_are_found(form: Any, offset: int) -> None:
     qrels, run = make_shifted_run(form, offset)
-    found = ShiftedIds("documents", offset, 18, 2, 20, form(NUMBERS[2]), form(NUMBERS[2] + offset))
+    found = ShiftedIds("documents", offset, 22, 2, 24, form(NUMBERS[2]), form(NUMBERS[2] + offset))
     scored = {query: {document: 1.0 / rank for rank, document in enumerate(run[query], 1)} for query in run}
     items = {query: [rm.Retrieved(document) for document in run[query]] for query in run}
     for given in (run, scored, items):
@@ -49,11 +49,11 @@ def test_rankings_of_the_query_before_or_after_are_found(offset: int) -> None:
     run = {f"q{position}": [names[(position - offset) % N_QUERIES], "x.txt"] for position in range(N_QUERIES)}
     shifted = find_shifted_ids(find_origin(qrels, run))
     assert shifted is not None
-    assert (shifted.side, shifted.offset, shifted.n_found, shifted.n_shifted) == ("queries", offset, 0, 19)
+    assert (shifted.side, shifted.offset, shifted.n_found, shifted.n_shifted) == ("queries", offset, 0, 23)
     _, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, run, "mrr"))
     direction = "after" if offset > 0 else "before"
     assert (
-        "every metric is 0; 0 of 19 relevant documents are among the first results, and 19 are in the" in warning_text
+        "every metric is 0; 0 of 23 relevant documents are among the first results, and 23 are in the" in warning_text
     )
     assert f"of the query {direction}" in warning_text
 
@@ -86,6 +86,15 @@ def test_neighbouring_chunks_and_bad_retrievers_are_no_shift() -> None:
             assert shifted is None
 
 
+def test_neighbours_on_both_sides_are_no_shift() -> None:
+    chunks = [170 * position + 400 for position in range(40)]
+    qrels: Any = {f"q{position}": [chunk] for position, chunk in enumerate(chunks)}
+    around: Any = {f"q{position}": [chunk - 1, chunk + 1] for position, chunk in enumerate(chunks)}
+    either: Any = {f"q{position}": [chunk + (-1) ** position] for position, chunk in enumerate(chunks)}
+    assert find_shifted_ids(find_origin(qrels, around)) is None
+    assert find_shifted_ids(find_origin(qrels, either)) is None
+
+
 @pytest.mark.parametrize("form", ["{}-2023 {}-2022", "{}_v2 {}_v1", "{}#1 {}#0", "{}-part-3 {}-part-2"])
 def test_years_versions_and_parts_are_no_shift(form: str) -> None:
     judged_form, other_form = form.split()
@@ -100,7 +109,7 @@ def test_years_versions_and_parts_are_no_shift(form: str) -> None:
 
 def test_few_documents_say_nothing() -> None:
     qrels, run = make_shifted_run(FORMS["text"], 1, n_found=0)
-    few = list(qrels)[:9]
+    few = list(qrels)[:19]
     assert find_shifted_ids(find_origin({q: qrels[q] for q in few}, {q: run[q] for q in few})) is None
 
 

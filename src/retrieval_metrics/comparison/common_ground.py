@@ -209,6 +209,12 @@ def _require_same_rules(first_name: str, first_scores: Scores, other_name: str, 
     other_match = describe_match(other_scores)
     if first_match is not None and other_match is not None and first_match != other_match:
         differences.append(f"match={first_match} vs {other_match}")
+    excluding_names = []
+    for name, scores in ((first_name, first_scores), (other_name, other_scores)):
+        if scores.origin is not None and scores.origin.judged.n_excluded is not None:
+            excluding_names.append(name)
+    if len(excluding_names) == 1 and first_scores.origin is not None and other_scores.origin is not None:
+        differences.append(f"exclude= for {excluding_names[0]!r} alone")
     if not differences:
         return
     rule_names = ""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_QUERIES = 100
 MAX_RANK = 10
 # With fewer relevant documents, it could be chance.
-MIN_DOCUMENTS = 10
+MIN_DOCUMENTS = 20
 # Documents are counted if so many have ids that differ in the number alone; of a few, it is a year, version or part.
 MIN_NUMBERS = 10
 # Shifted ids find most relevant documents, and the ids as they are hardly any.
@@ -69,20 +69,23 @@ def find_shifted_ids(origin: Origin) -> ShiftedIds | None:
     first_ids: dict[QueryId, set[Any]] = {}
     for query, ranking in iterate_first_rankings(origin.run, judged, MAX_QUERIES):
         first_ids[query] = _list_first_ids(ranking, key)
-    for offset in (1, -1):
-        for shifted in (
-            _count_documents(judged.qrels, first_ids, offset),
-            _count_queries(judged.qrels, first_ids, offset),
-        ):
-            if _is_conclusive(shifted):
-                return shifted
+    for count_shifted in (_count_documents, _count_queries):
+        up = count_shifted(judged.qrels, first_ids, 1)
+        down = count_shifted(judged.qrels, first_ids, -1)
+        if _is_conclusive(up, down):
+            return up
+        if _is_conclusive(down, up):
+            return down
     return None
 
 
-def _is_conclusive(shifted: ShiftedIds | None) -> bool:
+def _is_conclusive(shifted: ShiftedIds | None, opposite: ShiftedIds | None) -> bool:
+    """Return whether ids are shifted in one direction, and not in the opposite one as well, as by neighbours."""
     if shifted is None or shifted.n_relevant < MIN_DOCUMENTS:
         return False
     if shifted.n_found > MAX_FOUND_SHARE * shifted.n_relevant:
+        return False
+    if opposite is not None and opposite.n_shifted > MAX_FOUND_SHARE * shifted.n_relevant:
         return False
     return shifted.n_shifted >= MIN_SHIFTED_SHARE * shifted.n_relevant
 
