@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrieval_metrics as rm
@@ -53,3 +54,18 @@ def test_a_repeated_item_keeps_its_place_and_earns_nothing() -> None:
     result = rm.evaluate({"q": [Quote(FACT)]}, {"q": ranking}, ["mrr", "precision"])
     assert dict(result.means) == {"mrr": 1 / 3, "precision": 1 / 4}
     assert result.counts["duplicates"] == 2
+
+
+def test_a_function_chooses_one_of_several_values() -> None:
+    items = {"q1": [rm.Retrieved("a", metadata={"page": [3, 4]})]}
+    evaluation = rm.evaluate({"q1": ["3"]}, items, "mrr", match=lambda item: str(item.metadata["page"][0]))
+    assert evaluation.means["mrr"] == 1.0
+
+
+@pytest.mark.parametrize("value", [[3, 4], np.array([3, 4]), {"a": 1}, {3}], ids=["list", "array", "dict", "set"])
+def test_a_value_that_holds_several_is_no_id(value: Any) -> None:
+    items = {"q1": [rm.Retrieved("a", metadata={"page": value})]}
+    with pytest.raises(
+        TypeError, match=r"match='metadata:page' gives .* of query 'q1'; .* a function that chooses one"
+    ):
+        rm.evaluate({"q1": ["3"]}, items, "mrr", match="metadata:page")

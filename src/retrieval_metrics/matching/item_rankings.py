@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     ItemsByQuery = dict[QueryId, Sequence[Retrieved]]
 
 
+# Values of items that hold several, none of which is the one to compare.
+COLLECTIONS = frozenset({list, dict, set, np.ndarray})
+
+
 class PieceRule(Protocol):
     """A rule that decides which items satisfy one kind of piece."""
 
@@ -111,7 +115,9 @@ def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]
     has_any_id = False
     for query, items in rankings.items():
         item_ids: list[Any] = list(map(key, items))
-        if matching.by != "id":  # a blank source or value of a function names nothing
+        if matching.by != "id":
+            _require_single_values(item_ids, query, matching)
+            # A blank source or value of a function names nothing.
             item_ids = ["" if isinstance(item_id, str) and item_id.isspace() else item_id for item_id in item_ids]
         n_missing = 0
         if None in item_ids or "" in item_ids:  # rarely, and one look at all takes less time than one at each
@@ -132,6 +138,18 @@ def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]
         first_item = _find_first_item(rankings.values())
         raise ValueError(f"no retrieved item has a value for match={str(matching)!r}; the first is {first_item!r}")
     return ids
+
+
+def _require_single_values(values: Sequence[Any], query: QueryId, matching: Matching) -> None:
+    """Raise if a value that is compared with judged ids holds several."""
+    if COLLECTIONS.isdisjoint(map(type, values)):
+        return
+    for value in values:
+        if type(value) in COLLECTIONS:
+            raise TypeError(
+                f"match={str(matching)!r} gives {shortened(value)} ({type(value).__name__}) for an item of query "
+                f"{query!r}; a value must be text or a whole number, so pass a function that chooses one"
+            )
 
 
 def _find_first_item(rankings: Iterable[Sequence[Retrieved]]) -> Retrieved | None:
