@@ -58,7 +58,7 @@ def test_a_repeated_item_keeps_its_place_and_earns_nothing() -> None:
 
 def test_a_function_chooses_one_of_several_values() -> None:
     items = {"q1": [rm.Retrieved("a", metadata={"page": [3, 4]})]}
-    evaluation = rm.evaluate({"q1": ["3"]}, items, "mrr", match=lambda item: str(item.metadata["page"][0]))
+    evaluation = rm.evaluate({"q1": ["3"]}, items, "mrr", match=lambda item: str(item.value("page")[0]))
     assert evaluation.means["mrr"] == 1.0
 
 
