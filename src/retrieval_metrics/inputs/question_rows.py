@@ -42,6 +42,7 @@ from retrieval_metrics.inputs.question_columns import (
     ID_KEYS,
     QUERY_KEYS,
     rename_columns,
+    require_single_columns,
     use_usual_names,
 )
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
@@ -114,6 +115,7 @@ def read_question_dataset(
         ValueError: If it is empty, a query appears twice, or a query has no judgments; or if `columns` name columns of
             something without rows.
     """
+    require_single_columns(_find_column_names(dataset), columns, f"the {type(dataset).__name__}")
     if columns:
         return _read_named_columns(questions_class, dataset, columns, separator)
     if isinstance(dataset, questions_class):
@@ -159,6 +161,20 @@ def read_question_dataset(
     )
 
 
+def _find_column_names(dataset: QuestionDataset) -> list[Any]:
+    """Return the names of the columns of a table, as often as they stand there; none if it is no table.
+
+    The rows of a pandas or Arrow table hold only one of the columns with the same name.
+    """
+    if isinstance(dataset, (Mapping, Questions)):
+        return []
+    for attribute in ("column_names", "columns"):
+        names = getattr(dataset, attribute, None)
+        if isinstance(names, Iterable) and not isinstance(names, (str, bytes)):
+            return list(names)
+    return []
+
+
 def _read_named_columns(
     questions_class: type[QuestionsT], dataset: QuestionDataset, columns: Columns, separator: str | None
 ) -> QuestionsT:
@@ -192,7 +208,7 @@ def read_question_table(
     present_rows: list[dict[str, Any]] = []
     present_numbers: list[int] = []
     columns: dict[str, None] = {}
-    for number, row in number_rows(use_usual_names(rows), row_numbers):
+    for number, row in number_rows(use_usual_names(rows, row_numbers), row_numbers):
         present = {name: value for name, value in drop_missing(row).items() if not _is_empty_cell(value)}
         if not present:
             continue
@@ -342,7 +358,7 @@ def _read_rows(
     with_labels: bool = False,
     row_numbers: Sequence[int] | None = None,
 ) -> QuestionsT:
-    raw_rows = use_usual_names(rows)
+    raw_rows = use_usual_names(rows, row_numbers)
     translated_rows = read_cells(
         list(map(translate_row, raw_rows)), separator, is_table=is_table, row_numbers=row_numbers
     )
