@@ -38,8 +38,10 @@ from retrieval_metrics.inputs.question_columns import (
 )
 from retrieval_metrics.inputs.question_rows import (
     CONVERSATION_KEY,
+    ROWS_KEYS,
     find_answer,
     find_only_rows,
+    holds_only_blank_rows,
     holds_question_rows,
     read_question_dataset,
     read_question_table,
@@ -155,7 +157,9 @@ def _holds_question_objects(file: Path, format_name: str) -> bool:
     with open_source(file) as reader:
         start = reader.beginning().decode(errors="replace").lstrip()
         if format_name == "json" and start.startswith("{"):
-            return any(f'"{key}"' in start for key in KEYS_OF_QUESTIONS) and _is_dataset(reader)
+            keys = (*KEYS_OF_QUESTIONS, *ROWS_KEYS)
+            start = start.lower()
+            return any(f'"{key}"' in start for key in keys) and _is_dataset(reader)
     first_object = _read_first_object(start.removeprefix("[").lstrip())
     has_text = any(isinstance(first_object.get(key), str) for key in QUERY_KEYS)
     return has_text and _are_keys_of_questions(first_object.keys())
@@ -168,7 +172,7 @@ def _is_dataset(reader: Reader) -> bool:
         return False
     if not isinstance(content, dict):
         return False
-    return content.keys() >= DATASET_KEYS or holds_question_rows(content)
+    return content.keys() >= DATASET_KEYS or holds_only_blank_rows(content) or holds_question_rows(content)
 
 
 def _read_first_object(text: str) -> Mapping[str, Any]:
