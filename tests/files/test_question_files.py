@@ -688,3 +688,58 @@ def test_the_first_of_several_answers_is_kept(tmp_path: Path) -> None:
 def test_a_query_id_beside_a_document_is_of_qrels(tmp_path: Path) -> None:
     (tmp_path / "qrels.csv").write_text("query,document\nq1,d1\n")
     assert rm.evaluate(tmp_path / "qrels.csv", {"q1": ["d1"]}, "mrr").means == {"mrr": 1.0}
+
+
+# Tables with a column twice: the names of all columns, and what the message says of two of them.
+REPEATED_COLUMNS = [
+    (["query", "relevant", "relevant"], "'relevant'; remove or rename one"),
+    (["query", "Relevant", "relevant"], r"'Relevant' and 'relevant'; .* columns=\{'relevant': 'relevant'\}"),
+    (["query", "document", "document"], "'document'; remove or rename one"),
+    (["query", "Doc ID", "doc_id"], r"'Doc ID' and 'doc_id'; .* columns=\{'document': 'doc_id'\}"),
+    (["Question", "question", "relevant"], r"'Question' and 'question'; .* columns=\{'query': 'question'\}"),
+    (["question", "expected_source", "expected_source"], "'expected_source'; remove or rename one"),
+]
+
+
+def write_table(path: Path, names: list[str], cells: list[str]) -> None:
+    """Write a table of one row."""
+    if path.suffix == ".xlsx":
+        pd.DataFrame([cells], columns=names).to_excel(path, index=False)
+        return
+    separator = "\t" if path.suffix == ".tsv" else ","
+    path.write_text(f"{separator.join(names)}\n{separator.join(cells)}\n")
+
+
+@pytest.mark.parametrize("name", ["q.csv", "q.tsv", "q.xlsx"])
+@pytest.mark.parametrize(("names", "message"), REPEATED_COLUMNS)
+def test_a_column_twice_is_refused(tmp_path: Path, name: str, names: list[str], message: str) -> None:
+    path = tmp_path / name
+    write_table(path, names, ["a?", "d1", "d2"])
+    with pytest.raises(ValueError, match=f"{name} has two columns named .*{message}"):
+        rm.read_questions(path)
+
+
+@pytest.mark.parametrize(("names", "message"), REPEATED_COLUMNS)
+def test_a_column_twice_in_a_frame_is_refused(names: list[str], message: str) -> None:
+    frame = pd.DataFrame([["a?", "d1", "d2"]], columns=names)
+    with pytest.raises(ValueError, match=f"the DataFrame has two columns named .*{message}"):
+        rm.read_questions(frame)
+
+
+@pytest.mark.parametrize("name", ["q.csv", "q.xlsx"])
+def test_the_advice_on_a_column_twice_reads_the_file(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    write_table(path, ["query", "Relevant", "relevant", "note", "note"], ["a?", "d1", "d2", "x", "y"])
+    for column, document in (("Relevant", "d1"), ("relevant", "d2")):
+        assert rm.read_questions(path, columns={"relevant": column}).qrels == {"a?": [document]}
+    write_table(path, ["q", "rel", "rel"], ["a?", "d1", "d2"])
+    with pytest.raises(ValueError, match="two columns named 'rel'; remove or rename one"):
+        rm.read_questions(path, columns={"query": "q", "relevant": "rel"})
+
+
+def test_a_column_twice_in_rows_of_json_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"query": "a?", "Relevant": ["d1"], "relevant": ["d2"]}\n')
+    with pytest.raises(ValueError, match=r"row 1 has two .* 'Relevant' and 'relevant'"):
+        rm.read_questions(path)
+    assert rm.read_questions(path, columns={"relevant": "Relevant"}).qrels == {"a?": ["d1"]}

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -43,6 +44,27 @@ def test_a_cell(cell: Any, expected: Any) -> None:
 def test_rows_without_text_are_returned_as_they_are() -> None:
     rows = [{"relevant": ["d1"]}, {"relevant": {"d1": 1}}, ("q", ["d1"]), {"relevant": [7]}]
     assert read_cells(rows, None, is_table=True) == read_cells(rows, None, is_table=False) == rows
+
+
+def test_a_whole_number_in_a_table_is_the_one_id_of_its_cell(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"query": ["how?", "why?", "who?"], "relevant": [7, 8, None], "forbidden": [None, 9, 9]})
+    questions = rm.read_questions(frame)
+    assert questions.qrels == {"how?": [7], "why?": {8: 1, 9: -1}, "who?": {9: -1}}
+    assert rm.evaluate(questions, {"how?": [7], "why?": [1, 8], "who?": [1]}, "mrr").per_query["mrr"]["why?"] == 0.5
+    path = tmp_path / "questions.xlsx"
+    frame[["query", "relevant"]].to_excel(path, index=False)
+    assert judgments_of(rm.read_questions(path)) == [7]
+    path = tmp_path / "questions.json"
+    path.write_text('[{"query": "how?", "relevant": 7}, {"query": "why?", "relevant": [8, 9]}]')
+    assert rm.read_questions(path).qrels == {"how?": [7], "why?": [8, 9]}
+
+
+@pytest.mark.parametrize("cell", [7.5, True])
+@pytest.mark.parametrize("other", [8, "d1"])
+def test_another_number_in_a_table_is_no_id(cell: Any, other: Any) -> None:
+    frame = pd.DataFrame({"query": ["how?", "why?"], "relevant": pd.Series([other, cell], dtype=object)})
+    with pytest.raises(ValueError, match=f"row 2, 'relevant': {cell} is not an id"):
+        rm.read_questions(frame)
 
 
 DEEP = "[" * 100_000 + "]" * 100_000

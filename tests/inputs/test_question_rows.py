@@ -111,3 +111,55 @@ def test_two_columns_of_a_row_with_different_judgments_are_refused(tmp_path: Pat
 def test_judgments_without_a_question_are_not_lost(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="row 3 has no 'query'"):
         read_csv(tmp_path / "questions.csv", "query,relevant_ids\na,d1\n,d2\n")
+
+
+ROW = {"query": "what?", "relevant": ["a"]}
+ROWS_KEYS = ["cases", "Cases", "data", "questions", "queries", "tests", "examples"]
+
+
+def read_json(path: Path, content: Any, **options: Any) -> rm.EvaluationSet:
+    """Read the questions of a JSON file, after checking that its content gives the same."""
+    path.write_text(json.dumps(content))
+    from_file = rm.read_questions(path, **options)
+    assert rm.read_questions(content, **options).qrels == from_file.qrels
+    return from_file
+
+
+@pytest.mark.parametrize("key", ROWS_KEYS)
+@pytest.mark.parametrize("rows", [[], None, [None, {}]])
+@pytest.mark.parametrize("beside", [{}, {"name": "n", "version": 2, "metadata": {"lang": "en"}}])
+@pytest.mark.parametrize("columns", [None, {"query": "prompt"}])
+def test_a_file_without_rows_is_empty(tmp_path: Path, key: str, rows: Any, beside: Any, columns: Any) -> None:
+    content = {key: rows, **beside}
+    with pytest.raises(ValueError, match=f"the dataset is empty: '{key}' holds no rows"):
+        rm.read_questions(content, columns=columns)
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=f"the dataset is empty: '{key}' holds no rows"):
+        rm.read_questions(path, columns=columns)
+    with pytest.raises(ValueError, match=f"'{key}'"):
+        rm.evaluate(path, {"q1": ["a"]}, "mrr")
+
+
+@pytest.mark.parametrize("key", ROWS_KEYS)
+def test_a_blank_row_of_json_is_skipped_and_counted(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "questions.json"
+    assert read_json(path, {key: [None, ROW, {}, {**ROW, "id": "q2"}]}).qrels == {"what?": ["a"], "q2": ["a"]}
+    with pytest.raises(ValueError, match="row 3 has no 'relevant'"):
+        read_json(path, {key: [None, ROW, {"query": "why?"}]})
+
+
+@pytest.mark.parametrize("key", ROWS_KEYS)
+@pytest.mark.parametrize("row", ["what?", ["what?", ["a"]], 7])
+def test_rows_of_json_that_are_no_objects_are_refused(key: str, row: Any) -> None:
+    with pytest.raises(TypeError, match=rf"'{key}' must hold rows such as \{{'query': .* but row 1 is "):
+        rm.read_questions({key: [row]})  # type: ignore[dict-item,unused-ignore]
+    with pytest.raises(TypeError, match=rf"'{key}' must hold rows such as \{{'query': .* but row 2 is "):
+        rm.read_questions({key: [ROW, row]})
+
+
+def test_a_query_can_be_called_like_the_key_of_rows(tmp_path: Path) -> None:
+    path = tmp_path / "questions.json"
+    for qrels in ({"cases": ["a"], "why?": ["b"]}, {"cases": [], "why?": ["b"]}, {"cases": {"a": 2}}):
+        assert read_json(path, qrels).qrels == qrels
+    assert read_json(path, {**ROW, "relevant": [], "items": None}).qrels == {"what?": []}

@@ -29,11 +29,19 @@ from retrieval_metrics.inputs.foreign_datasets import GOLDEN_KEYS, REFERENCE_TEX
 from retrieval_metrics.inputs.judgment_cells import refuse_separator
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
 from retrieval_metrics.inputs.qrels import judgments_by_query
-from retrieval_metrics.inputs.question_columns import FILE_COLUMNS, QUERY_KEYS, SOURCE_COLUMNS, rename_columns
+from retrieval_metrics.inputs.question_columns import (
+    FILE_COLUMNS,
+    QUERY_KEYS,
+    SOURCE_COLUMNS,
+    rename_columns,
+    require_single_columns,
+)
 from retrieval_metrics.inputs.question_rows import (
     CONVERSATION_KEY,
+    ROWS_KEYS,
     find_answer,
     find_only_rows,
+    holds_only_blank_rows,
     holds_question_rows,
     read_question_dataset,
     read_question_table,
@@ -92,7 +100,7 @@ def read_question_source(
     layout = _Layout(separator, columns, has_header=header)
     with name_file_in_errors(str(path)):
         if format is None and path.suffix.lower() in EXCEL_EXTENSIONS:
-            rows, row_numbers = _read_workbook(path, header=header)
+            rows, row_numbers = _read_workbook(path, layout)
             return _read_rows_of_table(questions_class, rows, row_numbers, layout, str(path))
         with open_source(source, limits) as reader:
             return _read_file(questions_class, reader, format, layout)
@@ -149,7 +157,9 @@ def _holds_question_objects(file: Path, format_name: str) -> bool:
     with open_source(file) as reader:
         start = reader.beginning().decode(errors="replace").lstrip()
         if format_name == "json" and start.startswith("{"):
-            return any(f'"{key}"' in start for key in KEYS_OF_QUESTIONS) and _is_dataset(reader)
+            keys = (*KEYS_OF_QUESTIONS, *ROWS_KEYS)
+            start = start.lower()
+            return any(f'"{key}"' in start for key in keys) and _is_dataset(reader)
     first_object = _read_first_object(start.removeprefix("[").lstrip())
     has_text = any(isinstance(first_object.get(key), str) for key in QUERY_KEYS)
     return has_text and _are_keys_of_questions(first_object.keys())
@@ -162,7 +172,7 @@ def _is_dataset(reader: Reader) -> bool:
         return False
     if not isinstance(content, dict):
         return False
-    return content.keys() >= DATASET_KEYS or holds_question_rows(content)
+    return content.keys() >= DATASET_KEYS or holds_only_blank_rows(content) or holds_question_rows(content)
 
 
 def _read_first_object(text: str) -> Mapping[str, Any]:
@@ -208,6 +218,7 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
     )
     if len(table.names) == 1:
         raise ValueError(f"{reader.name} has only the column {table.names[0]!r}{separator_note(table.names)}")
+    require_single_columns(table.names, layout.columns, reader.name)
     rows = table.frame.collect().to_dicts()
     return _read_rows_of_table(questions_class, rows, table.row_numbers, layout, reader.name)
 
@@ -237,7 +248,7 @@ class _SheetRow(NamedTuple):
     cells: tuple[Any, ...]
 
 
-def _read_workbook(path: Path, *, header: bool) -> tuple[list[dict[str, Any]], list[int]]:
+def _read_workbook(path: Path, layout: _Layout) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the rows of the only sheet of an Excel workbook that is not empty, and their numbers in the sheet."""
     openpyxl = import_optional("openpyxl", "reading an Excel workbook (or save it as CSV UTF-8, which needs nothing)")
     workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
@@ -255,9 +266,10 @@ def _read_workbook(path: Path, *, header: bool) -> tuple[list[dict[str, Any]], l
     if len(rows_by_sheet) != 1:
         _refuse_sheets(list(rows_by_sheet))
     (rows,) = rows_by_sheet.values()
-    if header:
+    if layout.has_header:
         names, *rows = rows
         columns = [None if name is None else str(name).strip() for name in names.cells]
+        require_single_columns(columns, layout.columns, str(path))
     else:
         columns = [str(position) for position in range(1, len(rows[0].cells) + 1)]
     table = []

@@ -39,13 +39,14 @@ def read_cells(
         rows: The rows of a dataset; what is no mapping is returned as it is.
         separator: What stands between the ids of a cell; `""` if each cell holds one id; None if the cells show it.
         is_table: Whether the rows are those of a file or a DataFrame, whose cells are often text. In Python, where a
-            list is a list, text is refused unless there is a separator; the text of a document is its id.
+            list is a list, text is refused unless there is a separator; the text of a document is its id. A whole
+            number in a table is the one id of its cell, and text where another cell holds text.
         row_numbers: The number of each row, for messages; None to count from 1.
 
     Raises:
         TypeError: If judgments in Python are text.
-        ValueError: If the cells do not agree on a separator, a list cannot be read, or a separator was passed that no
-            cell needs.
+        ValueError: If the cells do not agree on a separator, a list cannot be read, a number is not whole, or a
+            separator was passed that no cell needs.
 
     Warns:
         RetrievalWarning: If a separator was recognised rather than passed.
@@ -69,7 +70,7 @@ def read_cells(
     if separator:
         _require_use(separator, texts, plain_texts)
     if not texts:
-        return list(rows)
+        return _list_single_numbers(rows, row_numbers) if is_table else list(rows)
     if separator is None:
         separator = _find_separator(plain_texts)
     read_rows: list[Any] = []
@@ -85,6 +86,19 @@ def read_cells(
                 (judgments,) = judgments  # the one document of a row
             read_row[column] = judgments
         read_rows.append(read_row)
+    return read_rows
+
+
+def _list_single_numbers(rows: Sequence[Any], row_numbers: Sequence[int] | None) -> list[Any]:
+    """Return the rows of a table without text in which a number that is the one id of a cell stands in a list."""
+    read_rows: list[Any] = []
+    for number, row in number_rows(rows, row_numbers):
+        single_ids = {}
+        for column in _find_cell_columns(row, has_documents=False):
+            cell = row[column]
+            if isinstance(cell, (int, float)):  # spreadsheets and pandas store a whole number as 7.0
+                single_ids[column] = [int(_as_text_id(cell, f"row {number}, {column!r}"))]
+        read_rows.append({**row, **single_ids} if single_ids else row)
     return read_rows
 
 
@@ -185,7 +199,7 @@ def _find_separator(texts: Sequence[str]) -> str:
 
 def _read_cell(cell: Any, separator: str, where: str) -> Any:
     """Return the judgments in a cell. A cell of text holds ids that are text, so a number beside it is one too."""
-    if isinstance(cell, (int, float)) and not isinstance(cell, bool):
+    if isinstance(cell, (int, float)):
         return [_as_text_id(cell, where)]
     if not isinstance(cell, str):
         return cell

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics.inputs.column_detection import (
     DOCUMENT_COLUMNS,
@@ -14,7 +15,7 @@ from retrieval_metrics.inputs.column_detection import (
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from retrieval_metrics.inputs.column_detection import Columns
 
@@ -50,22 +51,86 @@ _NAMES_IN_LOWER_CASE = frozenset(
     [name for names in NAMES_BY_ROLE.values() for name in names]
     + [*FILE_COLUMNS, *SOURCE_COLUMNS, *PROVENANCE_FIELDS, "forbidden", "conversation", "reference_contexts"]
 )
+# The columns that may be in a table once; the context of a golden holds its judgments.
+_SINGLE_NAMES = _NAMES_IN_LOWER_CASE | {"context"}
 
 
-def use_usual_names(rows: Iterable[Any]) -> list[Any]:
+def require_single_columns(names: Iterable[Any], columns: Columns | None, source: str) -> None:
+    """Raise if two columns of a table have the same name or the same usual name, because only one of them would count.
+
+    Columns without a meaning here, and those in whose place the user named another, may be repeated.
+
+    Args:
+        names: The names of all columns of a table, as often as they stand there.
+        columns: The columns that the user named, by role.
+        source: The name of the table, for messages.
+
+    Raises:
+        ValueError: If there are two such columns.
+    """
+    names_by_user: set[str] = set()
+    replaced_names: set[str] = set()
+    for role, name in (columns or {}).items():
+        replaced_names.update(NAMES_BY_ROLE.get(role, ()))
+        if name is not None:
+            names_by_user.add(str(name))
+    seen_by_user: set[str] = set()
+    names_by_usual_name: dict[str, list[str]] = {}
+    for name in names:
+        if not isinstance(name, str):
+            continue
+        if name in names_by_user:
+            if name in seen_by_user:
+                raise ValueError(f"{source} has two columns named {name!r}; remove or rename one")
+            seen_by_user.add(name)
+            continue
+        usual_name = _usual_form(name)
+        if usual_name in _SINGLE_NAMES and usual_name not in replaced_names:
+            names_by_usual_name.setdefault(usual_name, []).append(name)
+    _require_single_names(names_by_usual_name, source)
+
+
+def _require_single_names(names_by_usual_name: Mapping[str, list[str]], source: str) -> None:
+    """Raise if several columns have one usual name."""
+    for usual_name, names in names_by_usual_name.items():
+        if len(names) > 1:
+            _refuse_names(usual_name, names, names_by_usual_name.keys(), source)
+
+
+def _refuse_names(usual_name: str, names: Sequence[str], usual_names: Collection[str], source: str) -> NoReturn:
+    first_name, second_name = names[:2]
+    if first_name == second_name:
+        raise ValueError(f"{source} has two columns named {first_name!r}; remove or rename one")
+    advice = "remove or rename one"
+    for role, names_of_role in NAMES_BY_ROLE.items():
+        # Beside another name of the role, naming this one could change which column is read.
+        if usual_name in names_of_role and len(set(names_of_role).intersection(usual_names)) == 1:
+            advice += f", or pass the one that counts, as in columns={{{role!r}: {second_name!r}}}"
+            break
+    raise ValueError(
+        f"{source} has two columns named {usual_name!r} but for case and blanks, {first_name!r} and {second_name!r}; "
+        f"{advice}"
+    )
+
+
+def use_usual_names(rows: Iterable[Any], row_numbers: Sequence[int] | None = None) -> list[Any]:
     """Return rows whose columns have their usual names, whatever the case and the blanks in those of the user.
 
     Where no other column holds judgments, the only column of expected sources becomes `"relevant"`; without one, the
-    only column of file names becomes `"document"`. A name stays if the row has its usual form already, or if two names
-    have the same usual form.
+    only column of file names becomes `"document"`.
 
     Args:
         rows: The rows of a dataset; what is no mapping is returned as it is.
+        row_numbers: The number of each row, for messages; None to count from 1.
+
+    Raises:
+        ValueError: If two columns of a row have the same usual name.
     """
     named_rows: list[Any] = []
     usual_names: set[str] = set()
-    for row in rows:
-        named_row = _use_usual_names_in_row(row) if isinstance(row, Mapping) else row
+    numbers: Iterable[int] = count(1) if row_numbers is None else row_numbers
+    for number, row in zip(numbers, rows, strict=False):
+        named_row = _use_usual_names_in_row(row, number) if isinstance(row, Mapping) else row
         named_rows.append(named_row)
         if isinstance(named_row, Mapping):
             usual_names.update(name for name in named_row if isinstance(name, str))
@@ -114,7 +179,7 @@ def _usual_form(name: str) -> str:
     return name.strip().lower().replace(" ", "_")
 
 
-def _use_usual_names_in_row(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def _use_usual_names_in_row(row: Mapping[Any, Any], number: int) -> Mapping[Any, Any]:
     """Return a row in which the names of columns are in lower case where that gives a usual name."""
     if all(not isinstance(name, str) or name in _NAMES_IN_LOWER_CASE for name in row):
         return row
@@ -124,7 +189,8 @@ def _use_usual_names_in_row(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
             usual_name = _usual_form(name)
             if usual_name in _NAMES_IN_LOWER_CASE:
                 names_by_usual_name.setdefault(usual_name, []).append(name)
-    usual_name_by_name = {names[0]: usual for usual, names in names_by_usual_name.items() if len(names) == 1}
+    _require_single_names(names_by_usual_name, f"row {number}")
+    usual_name_by_name = {names[0]: usual for usual, names in names_by_usual_name.items()}
     if all(name == usual_name for name, usual_name in usual_name_by_name.items()):
         return row
     return {usual_name_by_name.get(name, name): value for name, value in row.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, time
 from math import isfinite
@@ -42,6 +42,7 @@ from retrieval_metrics.inputs.question_columns import (
     ID_KEYS,
     QUERY_KEYS,
     rename_columns,
+    require_single_columns,
     use_usual_names,
 )
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
@@ -72,6 +73,15 @@ if TYPE_CHECKING:
 CONVERSATION_KEY = "conversation"
 # The usual names of a missing column that a message lists, beside the first.
 MAX_SHOWN_NAMES = 4
+# The keys under which files hold the list of their rows. They are no queries where nothing beside them holds judgments.
+ROWS_KEYS = frozenset(
+    [
+        *("cases", "test_cases", "tests", "data", "dataset", "questions", "queries", "examples"),
+        *("rows", "items", "samples", "results"),
+    ]
+)
+# The keys beside them that describe the file.
+DESCRIPTION_KEYS = frozenset({"metadata", "meta", "info", "config"})
 # The columns of a table that are no labels.
 KNOWN_COLUMNS = frozenset(
     [
@@ -114,6 +124,7 @@ def read_question_dataset(
         ValueError: If it is empty, a query appears twice, or a query has no judgments; or if `columns` name columns of
             something without rows.
     """
+    _require_single_columns_and_rows(dataset, columns)
     if columns:
         return _read_named_columns(questions_class, dataset, columns, separator)
     if isinstance(dataset, questions_class):
@@ -139,7 +150,9 @@ def read_question_dataset(
     if isinstance(dataset, Mapping):
         rows = _find_rows_in_mapping(dataset)
         if rows is not None:
-            return _read_rows(questions_class, rows, separator, is_table=is_file)
+            row_numbers = [number for number, row in enumerate(rows, start=1) if not _is_blank_row(row)]
+            rows = [row for row in rows if not _is_blank_row(row)]
+            return _read_rows(questions_class, rows, separator, is_table=is_file, row_numbers=row_numbers)
         refuse_separator(separator)
         _require_judgments(dataset)
         return _make_questions(questions_class, {text: text for text in dataset}, dataset, {})
@@ -157,6 +170,26 @@ def read_question_dataset(
         "a dataset is a list of (query, relevant) pairs, a list of {'query': ..., 'relevant': ...} rows, or an "
         f"object with queries and relevant_docs; got {type(dataset).__name__}{hint}"
     )
+
+
+def _require_single_columns_and_rows(dataset: QuestionDataset, columns: Columns | None) -> None:
+    """Raise if a table has a column twice, or a mapping holds no rows under the key for them."""
+    if isinstance(dataset, Mapping):
+        _require_rows(dataset)
+    elif not isinstance(dataset, Questions):
+        require_single_columns(_find_column_names(dataset), columns, f"the {type(dataset).__name__}")
+
+
+def _find_column_names(dataset: QuestionDataset) -> list[Any]:
+    """Return the names of the columns of a table, as often as they stand there; none if it is no table.
+
+    The rows of a pandas or Arrow table hold only one of the columns with the same name.
+    """
+    for attribute in ("column_names", "columns"):
+        names = getattr(dataset, attribute, None)
+        if isinstance(names, Iterable) and not isinstance(names, (str, bytes)):
+            return list(names)
+    return []
 
 
 def _read_named_columns(
@@ -192,7 +225,7 @@ def read_question_table(
     present_rows: list[dict[str, Any]] = []
     present_numbers: list[int] = []
     columns: dict[str, None] = {}
-    for number, row in number_rows(use_usual_names(rows), row_numbers):
+    for number, row in number_rows(use_usual_names(rows, row_numbers), row_numbers):
         present = {name: value for name, value in drop_missing(row).items() if not _is_empty_cell(value)}
         if not present:
             continue
@@ -256,10 +289,13 @@ def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
     if _has_question_text(dataset):
         return [dataset]
     rows_by_key = _find_lists_of_objects(dataset)
+    lists_of_questions: list[list[Any]] = []
     for rows in rows_by_key.values():
-        if all(map(_is_judged_question, rows)):
+        present_rows = [row for row in rows if not _is_blank_row(row)]
+        if all(map(_is_judged_question, present_rows)):
             return rows
-    lists_of_questions = [rows for rows in rows_by_key.values() if all(map(_has_question_text, rows))]
+        if all(map(_has_question_text, present_rows)):
+            lists_of_questions.append(rows)
     if len(lists_of_questions) == 1:
         return lists_of_questions[0]
     values = list(dataset.values())
@@ -269,10 +305,65 @@ def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
 
 
 def _find_lists_of_objects(dataset: Mapping[Any, Any]) -> dict[Any, list[Any]]:
-    """Return the lists of rows in a mapping; lists of grades by document and of quotes are judgments."""
-    return {
-        key: value for key, value in dataset.items() if isinstance(value, list) and value and all(map(is_object, value))
-    }
+    """Return the lists of rows in a mapping, some of which can be blank.
+
+    Lists of grades by document and of quotes are judgments.
+    """
+    rows_by_key: dict[Any, list[Any]] = {}
+    for key, value in dataset.items():
+        if not isinstance(value, list) or all(map(_is_blank_row, value)):
+            continue
+        if all(_is_blank_row(row) or is_object(row) for row in value):
+            rows_by_key[key] = value
+    return rows_by_key
+
+
+def _is_blank_row(row: Any) -> bool:
+    """Return whether a row of JSON is null or has no values, like an empty line of a table."""
+    return row is None or (isinstance(row, Mapping) and not row)
+
+
+def _find_rows_key(dataset: Mapping[Any, Any]) -> Any:
+    """Return the key under which a mapping holds the list of its rows, or null in its place; None if it has none.
+
+    Such a key is a query like any other if there are judgments beside it.
+    """
+    if _has_question_text(dataset):  # a row, with columns of any name
+        return None
+    rows_keys = []
+    for key, value in dataset.items():
+        usual_key = key.strip().lower() if isinstance(key, str) else key
+        if usual_key in ROWS_KEYS and (value is None or isinstance(value, list)):
+            rows_keys.append(key)
+        elif usual_key not in DESCRIPTION_KEYS and isinstance(value, Collection) and not isinstance(value, str):
+            return None
+    return rows_keys[0] if len(rows_keys) == 1 else None
+
+
+def holds_only_blank_rows(dataset: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping has a key for its rows, but no row that is not blank."""
+    key = _find_rows_key(dataset)
+    return key is not None and all(map(_is_blank_row, dataset[key] or ()))
+
+
+def _require_rows(dataset: Mapping[Any, Any]) -> None:
+    """Raise if a mapping holds no rows, or no objects, under the key for them.
+
+    Raises:
+        TypeError: If a row is a list, a text or a number.
+        ValueError: If there are no rows.
+    """
+    key = _find_rows_key(dataset)
+    if key is None:
+        return
+    if holds_only_blank_rows(dataset):
+        raise ValueError(f"the dataset is empty: {key!r} holds no rows")
+    for number, row in enumerate(dataset[key], start=1):
+        if isinstance(row, (list, tuple, str, Real)):
+            raise TypeError(
+                f"{key!r} must hold rows such as {{'query': 'why?', 'relevant': ['d1']}}, but row {number} is "
+                f"{shortened(row)}"
+            )
 
 
 def find_only_rows(dataset: Mapping[Any, Any], name: str) -> list[Any]:
@@ -283,8 +374,10 @@ def find_only_rows(dataset: Mapping[Any, Any], name: str) -> list[Any]:
         name: What it is, for messages.
 
     Raises:
-        ValueError: If it has several such lists, or none.
+        TypeError: If a row is a list, a text or a number.
+        ValueError: If it has several such lists, or none, or an empty one.
     """
+    _require_rows(dataset)
     rows = _find_rows_in_mapping(dataset)
     if rows is not None:
         return rows
@@ -303,10 +396,11 @@ def find_only_rows(dataset: Mapping[Any, Any], name: str) -> list[Any]:
 def _require_judgments(dataset: Mapping[Any, Any]) -> None:
     """Raise if a mapping that should hold the judgments of queries by their texts holds a list of rows."""
     for key, rows in _find_lists_of_objects(dataset).items():
-        if find_document_column(rows[0]) is not None:
+        first_row = next(row for row in rows if not _is_blank_row(row))
+        if find_document_column(first_row) is not None:
             continue  # documents of the query, about which judging says more
         raise ValueError(
-            f"{key!r} holds {numbers.format_count(len(rows), 'row')} with the keys {', '.join(map(repr, rows[0]))}, "
+            f"{key!r} holds {numbers.format_count(len(rows), 'row')} with the keys {', '.join(map(repr, first_row))}, "
             f"none of which is known as the text of a question ({', '.join(QUERY_KEYS)}); name them with "
             "columns={'query': ..., 'relevant': ...}"
         )
@@ -342,7 +436,7 @@ def _read_rows(
     with_labels: bool = False,
     row_numbers: Sequence[int] | None = None,
 ) -> QuestionsT:
-    raw_rows = use_usual_names(rows)
+    raw_rows = use_usual_names(rows, row_numbers)
     translated_rows = read_cells(
         list(map(translate_row, raw_rows)), separator, is_table=is_table, row_numbers=row_numbers
     )
