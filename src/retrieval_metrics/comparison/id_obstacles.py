@@ -53,8 +53,8 @@ def find_unmeasured(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacl
 
     The ids of such a system are foreign: none is judged for any query, and no system that meets judgments retrieved
     one. Or spans are judged, and the position of its items is unknown. Or hardly any is found, and most would be if
-    their ids were shifted by one. A system that retrieves known documents and
-    finds nothing relevant is measured, and bad.
+    their ids were shifted by one. A system that retrieves known documents and finds nothing relevant is measured, and
+    bad.
     """
     unmeasured = _find_shifted(scores_by_system)
     without_judged: dict[str, Origin] = {}

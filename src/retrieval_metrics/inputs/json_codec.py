@@ -29,6 +29,8 @@ PIECE_TYPES = ("id", "quote", "text", "span", "metadata")
 # The key beside `relevant` that lists forbidden documents, which get the grade -1.
 FORBIDDEN_KEY = "forbidden"
 RELEVANT_AND_FORBIDDEN = {"relevant", FORBIDDEN_KEY}
+# What a message says of a value that cannot be encoded, after its name.
+NESTED_TOO_DEEPLY = " holds itself or is nested too deeply for JSON; convert it to text"
 
 
 def to_json_value(value: Any, where: str) -> Any:
@@ -51,7 +53,7 @@ def to_json_value(value: Any, where: str) -> Any:
         if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
             return {key: to_json_value(element, where) for key, element in value.items()}
     except RecursionError:
-        raise ValueError(f"{where} holds itself or is nested too deeply for JSON; convert it to text") from None
+        raise ValueError(f"{where}{NESTED_TOO_DEEPLY}") from None
     raise ValueError(
         f"{where} is {show_value(value)} ({type(value).__name__}), which JSON cannot hold; convert it to text"
     )

@@ -22,6 +22,8 @@ from uuid import UUID
 
 import numpy as np
 
+from retrieval_metrics.inputs.json_codec import NESTED_TOO_DEEPLY
+
 # The key of an encoded value that holds the name of its type, and the key that holds what it is made from.
 TYPE_KEY = "$python"
 VALUE_KEY = "value"
@@ -74,10 +76,6 @@ def _read_timedelta64(text: str) -> np.timedelta64:
     return duration
 
 
-def _write_path(value: PurePath) -> str:
-    return str(value)
-
-
 def _read_posix_path(text: str) -> PurePath:
     # A path of this system can be opened; one of another system can only be taken apart.
     return Path(text) if isinstance(Path(), PurePosixPath) else PurePosixPath(text)
@@ -100,8 +98,8 @@ TEXT_TYPES: Mapping[str, _TextType] = {
     "UUID": _TextType(UUID, str, UUID),
     "bytes": _TextType(bytes, _write_bytes, _read_bytes),
     "bytearray": _TextType(bytearray, _write_bytes, lambda text: bytearray(_read_bytes(text))),
-    "PosixPath": _TextType(PurePosixPath, _write_path, _read_posix_path),
-    "WindowsPath": _TextType(PureWindowsPath, _write_path, _read_windows_path),
+    "PosixPath": _TextType(PurePosixPath, str, _read_posix_path),
+    "WindowsPath": _TextType(PureWindowsPath, str, _read_windows_path),
 }
 COLLECTION_TYPES: Mapping[str, type[tuple[Any, ...] | set[Any] | frozenset[Any]]] = {
     "tuple": tuple,
@@ -126,7 +124,7 @@ def encode_value(value: Any, where: str) -> Any:
     try:
         return _encode_nested(value, where)
     except RecursionError:
-        raise ValueError(f"{where} holds itself or is nested too deeply for JSON; convert it to text") from None
+        raise ValueError(f"{where}{NESTED_TOO_DEEPLY}") from None
 
 
 def _encode_nested(value: Any, where: str) -> Any:

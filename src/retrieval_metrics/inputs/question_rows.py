@@ -343,7 +343,12 @@ def _find_rows_key(dataset: Mapping[Any, Any]) -> Any:
 def holds_only_blank_rows(dataset: Mapping[Any, Any]) -> bool:
     """Return whether a mapping has a key for its rows, but no row that is not blank."""
     key = _find_rows_key(dataset)
-    return key is not None and all(map(_is_blank_row, dataset[key] or ()))
+    return key is not None and _are_blank(dataset[key])
+
+
+def _are_blank(rows: Sequence[Any] | None) -> bool:
+    """Return whether there is no row that is not blank; null stands for no rows."""
+    return all(map(_is_blank_row, rows or ()))
 
 
 def _require_rows(dataset: Mapping[Any, Any]) -> None:
@@ -356,7 +361,7 @@ def _require_rows(dataset: Mapping[Any, Any]) -> None:
     key = _find_rows_key(dataset)
     if key is None:
         return
-    if holds_only_blank_rows(dataset):
+    if _are_blank(dataset[key]):
         raise ValueError(f"the dataset is empty: {key!r} holds no rows")
     for number, row in enumerate(dataset[key], start=1):
         if isinstance(row, (list, tuple, str, Real)):
