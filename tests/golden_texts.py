@@ -16,8 +16,12 @@ def check_golden_texts(path: Path, texts_by_case: Mapping[str, Sequence[str]]) -
     sections = []
     for case, texts in texts_by_case.items():
         sections.append("\n".join([f"[{case}]", *texts]))
-    found = "\n\n".join(sections) + "\n"
+    check_golden_text(path, "\n\n".join(sections) + "\n")
+
+
+def check_golden_text(path: Path, text: str) -> None:
+    """Raise unless the golden file has this text."""
     if os.environ.get(WRITE):
         path.parent.mkdir(exist_ok=True)
-        path.write_text(found, encoding="utf-8")
-    assert found == path.read_text(encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
