@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 import numpy as np
 
 from retrieval_metrics._internal.validation import require_same_id_type
-from retrieval_metrics._internal.warn import RetrievalWarning
+from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.evaluation.counts import Counts, counts_in_means
 from retrieval_metrics.evaluation.data_warning_wording import (
     ID_MISMATCH_HINT,
@@ -477,7 +476,7 @@ class BlockSummary:
         )
 
     @staticmethod
-    def merge(summaries: Sequence[BlockSummary], stacklevel: int = 1) -> Evaluation:
+    def merge(summaries: Sequence[BlockSummary]) -> Evaluation:
         """Return the evaluation of all blocks, as if they had been one.
 
         Raises:
@@ -507,7 +506,7 @@ class BlockSummary:
         elif reasons:
             reasons.append(ID_MISMATCH_HINT)
         if reasons:
-            warnings.warn("; ".join(reasons), RetrievalWarning, stacklevel=stacklevel + 1)
+            warn("; ".join(reasons))
         return evaluation
 
 

@@ -188,6 +188,10 @@ def test_a_run_that_shares_no_query_is_an_error(
 )
 def test_the_warnings_of_the_core_are_issued(run: Any, message: str) -> None:
     qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
-    with pytest.warns(Warning, match=message):
+    with pytest.warns(Warning, match=message) as caught:
         means = RetrievalMetricsProvider().calc_aggregate([AP], qrels, run)
     assert means[AP] == (0.5 if run else 0.0)
+    assert {warning.filename for warning in caught} == {__file__}
+    with pytest.warns(Warning, match=message) as caught:
+        list(RetrievalMetricsProvider().evaluator([AP], qrels).iter_calc(run))
+    assert {warning.filename for warning in caught} == {__file__}

@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 import uuid
+import warnings
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -91,6 +92,32 @@ def test_langsmith_evaluates_and_is_sent_neither_query_nor_document(server: Serv
     client.flush()
     assert scores_by_query == {"why?": {"mrr": 0.5, "recall@1": 0.0}, "how?": {"mrr": 1.0, "recall@1": 1.0}}
     assert not [sent for sent in server.posted if b"why?" in sent or b"text of" in sent]
+
+
+@pytest.mark.parametrize(("form", "n_warnings"), [("D{}", 2), ("d{}", 0), ("x{}", 0)])
+def test_ids_that_nearly_match_are_said_once_in_each_experiment(server: Server, form: str, n_warnings: int) -> None:
+    rows: list[Example] = []
+    for number in range(6):
+        (example, _) = examples()
+        rows.append(example.model_copy(update={"inputs": {"query": number}, "outputs": {"relevant": [f"d{number}"]}}))
+    evaluators = langsmith_evaluators(METRICS)
+    caught = []
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as recorded:
+            warnings.simplefilter("always")
+            answer = evaluate(
+                lambda inputs: {"documents": [form.format(inputs["query"])]},
+                data=rows,
+                evaluators=evaluators,
+                upload_results=False,
+                client=make_client(server),
+            )
+            list(answer)
+        caught += [warning for warning in recorded if issubclass(warning.category, rm.RetrievalWarning)]
+    assert len(caught) == n_warnings
+    for warning in caught:
+        assert str(warning.message).startswith("in the first 3 examples, no retrieved document is judged")
+        assert warning.filename == __file__
 
 
 @pytest.mark.filterwarnings("ignore")  # as above

@@ -231,7 +231,9 @@ def test_an_example_without_judgments_is_counted_and_deletes_nothing() -> None:
     data = [example("q0", ["d"]), example("q2", ["d"])]
     data.append(example("q0", []).model_copy(update={"outputs": {"answer": "x"}}))
     target = langsmith_target(Prepared(answers=ANSWERS))
-    rows = evaluated(target, data, langsmith_evaluators("mrr"), langsmith_summary_evaluators("mrr"))
+    with pytest.warns(rm.RetrievalWarning, match="reference_outputs has no 'relevant'") as caught:
+        rows = evaluated(target, data, langsmith_evaluators("mrr"), langsmith_summary_evaluators("mrr"))
+    assert {warning.filename for warning in caught} == {__file__}
     frame = rows.to_pandas()
     assert [name for name in frame if name.startswith("feedback.")] == ["feedback.mrr"]
     assert frame["feedback.mrr"].mean() == 1

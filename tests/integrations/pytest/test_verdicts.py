@@ -67,3 +67,29 @@ def test_an_undecided_check_that_warns_fails_where_warnings_are_errors(builds: B
     result = builds.run("--retrieval-inconclusive=warn", lost=4)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*ndcg@10*warning", "*mrr*inconclusive"])
+
+
+WARNS_IN_A_HELPER = """
+    import pytest
+
+    QRELS = {f"q{number}": ["d"] for number in range(10)}
+    RUN = {query: ["d"] for query in list(QRELS)[:9]}
+
+    def check(retrieval_check):
+        retrieval_check(QRELS, RUN, {"mrr": 0.5}, rules="standard")  # line 7
+
+    def test_directly(retrieval_check):
+        check(retrieval_check)
+
+    @pytest.mark.asyncio
+    async def test_awaited(retrieval_check):
+        await retrieval_check.acheck(QRELS, RUN, {"mrr": 0.5}, rules="standard")  # line 14
+"""
+
+
+def test_a_warning_points_to_the_line_that_checks(builds: Builds) -> None:
+    builds.write(WARNS_IN_A_HELPER)
+    result = builds.run()
+    result.assert_outcomes(passed=2)
+    warned = [line.strip() for line in result.outlines if "RetrievalWarning: 1 of 10" in line]
+    assert [line.split("test_search.py:")[1].split(":")[0] for line in warned] == ["7", "14"]

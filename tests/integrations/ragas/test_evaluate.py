@@ -284,3 +284,27 @@ def test_tables_of_polars_and_lists_of_json_are_read() -> None:
 def test_where_nothing_is_relevant_the_metrics_are_undefined_and_not_called_0() -> None:
     rows = [{"user_input": "q", "retrieved_context_ids": ["x"], "reference_context_ids": []}]
     assert math.isnan(evaluate_dataset(rows, ["mrr"]).means["mrr"])
+
+
+QUERIES_OF_THE_CORPUS = [
+    {"id": "d1", "user_input": "a?", "retrieved_context_ids": ["d1", "d7"], "reference_context_ids": ["d7"]},
+    {"id": "d2", "user_input": "b?", "retrieved_context_ids": ["d2", "d3"], "reference_context_ids": ["d3"]},
+]
+
+
+@pytest.mark.parametrize("convert", [list, pd.DataFrame, lambda rows: [{"query_id": row["id"], **row} for row in rows]])
+@pytest.mark.parametrize("qrels", [None, {"a?": ["d7"], "b?": ["d3"]}])
+def test_the_ids_of_queries_to_leave_out_stand_in_a_column(convert: Any, qrels: Any) -> None:
+    rows = convert(QUERIES_OF_THE_CORPUS)
+    evaluation = evaluate_dataset(rows, ["mrr"], qrels=qrels, exclude="query_id")
+    assert evaluation.per_query["mrr"] == {"a?": 1.0, "b?": 1.0}
+    assert evaluate_dataset(rows, ["mrr"], qrels=qrels).means["mrr"] == 0.5
+
+
+def test_ids_of_queries_that_are_missing_are_named() -> None:
+    first, second = QUERIES_OF_THE_CORPUS
+    without_id = {column: value for column, value in second.items() if column != "id"}
+    with pytest.raises(ValueError, match=r"an id in column 'id' of row 'b\?', got None"):
+        evaluate_dataset([first, without_id], ["mrr"], exclude="query_id")
+    with pytest.raises(ValueError, match="have only their texts; add a column query_id, or "):
+        evaluate_dataset([without_id], ["mrr"], exclude="query_id")

@@ -171,8 +171,14 @@ def test_auto_takes_ids_where_both_sides_have_them_and_texts_otherwise() -> None
     dataset = EvaluationDataset.from_list(rows)
     result: Any = evaluate(dataset, [metric], show_progress=False)
     assert result["mrr"] == [0.5, 1.0]
-    with pytest.warns(rm.RetrievalWarning, match=r"1 of 2 rows \('texts'\) is compared by texts"):
+    mixed = r"1 of 2 rows \('texts'\) is compared by texts"
+    with pytest.warns(rm.RetrievalWarning, match=mixed) as caught:
         assert evaluate_dataset(dataset, "mrr").per_query["mrr"] == {"ids": 0.5, "texts": 1.0}
+    assert caught[0].filename == __file__
+    for source in (None, dataset):
+        with pytest.warns(rm.RetrievalWarning, match=mixed) as caught:
+            to_evaluation(result, source)
+        assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_a_row_without_references_is_not_taken_for_one_compared_by_texts() -> None:

@@ -14,7 +14,7 @@ from ir_measures.providers.base import NOT_PROVIDED, Choices
 from ir_measures.providers.base import Any as Anything
 
 import retrieval_metrics as rm
-from retrieval_metrics.integration_api import Scorer
+from retrieval_metrics.integration_api import Scorer, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # The name of the provider in the registry of ir_measures.
 NAME = "retrieval_metrics"
+# The module whose lines warnings pass over, to point to the line that called it.
+HOST = "ir_measures"
 
 # The name of the metric that equals each measure.
 METRIC_BY_MEASURE = {
@@ -134,14 +136,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc]  # as above
             # No query is judged: the core says why, such as ids that are int here and str there.
             judged_run = scores_by_query
         for group in self.groups:
-            evaluation = rm.evaluate(
-                group.qrels,
-                judged_run,
-                list(group.metrics.values()),
-                rules=RULES,
-                unjudged=group.unjudged,
-                clusters=None,
-            )
+            evaluation = _evaluate_group(group, judged_run)
             for measure, metric in group.metrics.items():
                 for query, value in evaluation.per_query[metric].items():
                     if not isnan(value):  # ir_measures fills in its own value where a measure is undefined
@@ -149,11 +144,22 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc]  # as above
 
 
 def _warn_about_empty_run(n_queries: int) -> None:
-    warnings.warn(
+    warn(
         f"the run is empty, so nothing was retrieved for {n_queries} of {n_queries} judged queries; they score 0",
-        rm.RetrievalWarning,
-        stacklevel=3,
+        host=HOST,
     )
+
+
+def _evaluate_group(group: _MeasureGroup, run: Mapping[str, Mapping[str, float]]) -> rm.Evaluation:
+    """Return the evaluation of the measures of a group; its warnings point to the line that called ir_measures."""
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        evaluation = rm.evaluate(
+            group.qrels, run, list(group.metrics.values()), rules=RULES, unjudged=group.unjudged, clusters=None
+        )
+    for warning in recorded:
+        warn(str(warning.message), warning.category, host=HOST)
+    return evaluation
 
 
 def find_metric(measure: Measure) -> rm.Metric:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypedDict
 
 from langchain_retrieval_metrics.documents import get_key
 from langchain_retrieval_metrics.retriever_functions import RefusedAnswer, resolve_retriever
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, RetrievedRun
-from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, row_error, scored_name, warn
+from retrieval_metrics.integration_api import KeptRows, RowPaths, RowScorer, Scorer, row_error, scored_name, warn
 from retrieval_metrics.integration_api.async_support import forward_arguments, run_until_complete, takes_arguments_of
 from retrieval_metrics.integration_api.text import numbers
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     ComparativeEvaluator = Callable[[Sequence[Run], Any], dict[str, Any]]
 
 Outputs: TypeAlias = dict[str, Any]
+
+# The modules that stand between the evaluators and the line that calls LangSmith.
+HOSTS = ("langsmith", "tqdm")
 
 # The level of the intervals that LangSmith shows.
 LEVEL = 0.95
@@ -72,18 +76,52 @@ class ExampleRun(NamedTuple):
         """Return what was retrieved, best first; nothing if the target failed."""
         return [] if self.failure else paths.items(self._asdict())
 
-    def score(self, scorer: RowScorer, paths: RowPaths) -> dict[Metric, QueryScore]:
-        """Return the score of each metric."""
+    def score(self, scorer: RowScorer, paths: RowPaths, kept_rows: KeptRows | None = None) -> dict[Metric, QueryScore]:
+        """Return the score of each metric; the row is added to those kept."""
         qrels = self.read_judgments(paths)
         excluded_ids = paths.excluded_ids(self._asdict())
         return scorer.row(
-            qrels, lambda: self.read_items(paths), failure=self.failure, name="the output", exclude=excluded_ids
+            qrels,
+            lambda: self.read_items(paths),
+            failure=self.failure,
+            name="the output",
+            exclude=excluded_ids,
+            rows=kept_rows,
         )
 
 
 def warn_about(error: Exception) -> None:
     """Warn that a row cannot be judged: LangSmith only logs what is raised, and not beside the question."""
-    warn(str(error), host="langsmith")
+    warn(str(error), host=HOSTS)
+
+
+class _ScoredExamples:
+    """Scores the examples of one experiment after the other, and says once in each if their ids nearly match."""
+
+    def __init__(self, settings: RowSettings) -> None:
+        self._scorer = settings.row_scorer()
+        self._paths = settings.paths
+        self._rows = KeptRows()
+        self._experiment: tuple[Any, Any] = (None, None)
+        # LangSmith calls evaluators from several threads, and the rows are checked in the order in which they come.
+        self._lock = Lock()
+
+    def score(self, row: ExampleRun, run: Run | None) -> dict[Metric, QueryScore]:
+        """Return the score of each metric for an example; a run tells its experiment."""
+        with self._lock:
+            # A run that is not uploaded has a name of its experiment alone, one of LangSmith's server an id.
+            experiment = (getattr(run, "session_id", None), getattr(run, "session_name", None))
+            if experiment != self._experiment:
+                self._experiment = experiment
+                self._rows.clear()
+            scores = row.score(self._scorer, self._paths, self._rows)
+            message = ""
+            if any(score.n_relevant > len(score.relevant_ranks) for score in scores.values()):
+                message = self._rows.find_early_warning(self._scorer)
+            n_examples = numbers.format_count(len(self._rows), "example")
+        if message:
+            warn(f"in the first {n_examples}, {message}", host=HOSTS)
+        return scores
 
 
 class ScorerOptions(TypedDict):
@@ -175,7 +213,8 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
             LangSmith, both have comments instead of scores.
 
     Warns:
-        RetrievalWarning: (the evaluator, under LangSmith) If an example or an output cannot be judged.
+        RetrievalWarning: (the evaluator) Once in an experiment, if the ids of the examples so far nearly match their
+            judgments; under LangSmith, if an example or an output cannot be judged.
 
     Example:
         >>> from langchain_core.documents import Document
@@ -184,7 +223,7 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
         {'results': [{'key': 'mrr', 'score': 0.5, 'comment': '1 relevant, 2 retrieved; relevant at rank 2'}]}
     """
     settings = forward_arguments("langsmith_evaluators", RowSettings, args, options)
-    scorer = settings.row_scorer()
+    examples = _ScoredExamples(settings)
 
     def retrieval_metrics(
         outputs: Outputs,
@@ -194,7 +233,7 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
     ) -> Outputs:
         row = ExampleRun.from_run(inputs, outputs, reference_outputs, run)
         try:
-            scores = row.score(scorer, settings.paths)
+            scores = examples.score(row, run)
         except (TypeError, ValueError) as error:
             if run is None:
                 raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isnan
@@ -16,7 +15,8 @@ import mlflow
 from mlflow import MlflowClient
 from mlflow.entities import Metric as LoggedMetric
 
-from retrieval_metrics import Comparison, Evaluation, RetrievalWarning, __version__
+from retrieval_metrics import Comparison, Evaluation, __version__
+from retrieval_metrics.integration_api import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,8 +67,7 @@ class _LoggedFiles:
         try:
             self.result.save(json_file)
         except ValueError as error:
-            # The warning points to the line that called log_evaluation or log_comparison.
-            warnings.warn(f"{json_file.name} is left out: {error}", RetrievalWarning, stacklevel=5)
+            warn(f"{json_file.name} is left out: {error}", host="mlflow")
         if self.has_report:
             self.result.report(folder / "report.html", queries=self.queries, corpus=self.corpus)
 

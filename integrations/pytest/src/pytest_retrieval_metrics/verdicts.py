@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -11,8 +10,10 @@ import pytest
 
 from pytest_retrieval_metrics.gate_wording import format_verdict, format_verdict_with_details
 from retrieval_metrics import RetrievalWarning
+from retrieval_metrics.integration_api import warn
 
 if TYPE_CHECKING:
+    import warnings
     from collections.abc import Sequence
 
     from pytest_retrieval_metrics.settings import Settings
@@ -107,7 +108,7 @@ def warn_about_verdicts(
     raised = None
     for message in messages:
         try:
-            warnings.warn(message, stacklevel=4)
+            warn(message)
         except Warning as error:  # filterwarnings = error
             raised = raised or error
     return raised

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import ClustersBy, Exclude
 
 
+# The columns that hold the ids of queries, the first that there is.
+QUERY_ID_COLUMNS = ("query_id", "id")
+
+
 def evaluate_dataset(
     dataset: EvaluationDataset | DataTable[Any] | pd.DataFrame | Iterable[Mapping[str, Any] | BaseModel],
     metrics: str | rm.Metric | RetrievalMetric | Iterable[str | rm.Metric | RetrievalMetric] = rm.DEFAULT_METRICS,
@@ -52,7 +56,7 @@ def evaluate_dataset(
         clusters: The clusters of the queries, for the intervals, as in `rm.evaluate`, by the ids of the queries in the
             result.
         exclude: Documents to leave out of the rankings before they are scored, as in `rm.evaluate`: `{query: ids}`, or
-            `"query_id"` if the dataset or `qrels` have the ids of the queries.
+            `"query_id"` if the dataset or `qrels` have the ids of the queries, or the rows a column `query_id` or `id`.
 
     Returns:
         An evaluation of the core, with intervals and `explain`, `worst`, `group_by`, `report` and so on. The ids of
@@ -75,7 +79,8 @@ def evaluate_dataset(
         >>> evaluate_dataset(rows, ["mrr"]).means["mrr"]  # (1/2 + 1) / 2
         0.75
     """
-    rows = [get_row_fields(row) for row in read_rows(dataset)]
+    fields_of_rows = read_rows(dataset)
+    rows = [get_row_fields(row) for row in fields_of_rows]
     if not rows:
         raise ValueError("the dataset has no rows")
     ragas_metrics = _resolve_metrics(metrics, by, qrels, on_unjudged, dataset)
@@ -86,9 +91,9 @@ def evaluate_dataset(
     references = options.references
     if references is None and is_source_of_judgments(dataset):
         references = References.read(dataset, options.by)
-    if isinstance(exclude, str):
-        _require_query_ids(references, exclude)
     gathered = gather_rows(rows, options.by, references)
+    if exclude == "query_id" and (references is None or not references.has_query_ids):
+        exclude = _read_query_ids(fields_of_rows, gathered.run)
     if gathered.unjudged and references is not None:
         references.warn_about_unjudged(gathered.unjudged)
     _warn_about_rows_without_references(gathered.without_references, len(rows))
@@ -109,14 +114,26 @@ def evaluate_dataset(
         return score_gathered(gathered, core_metrics, evaluate_rows)
 
 
-def _require_query_ids(references: References | None, exclude: str) -> None:
-    """Raise if queries are known by their texts alone, which are no ids of documents."""
-    if references is None or not references.has_query_ids:
+def _read_query_ids(fields_of_rows: Sequence[Mapping[str, Any]], names: Iterable[Any]) -> dict[Any, list[Any]]:
+    """Return the id of the query of each row, by the name of the row.
+
+    Raises:
+        ValueError: If queries are known by their texts alone, which are no ids of documents, or a row has no id.
+    """
+    column = next((name for name in QUERY_ID_COLUMNS if any(name in fields for fields in fields_of_rows)), None)
+    if column is None:
         raise ValueError(
-            f"exclude={exclude!r} needs the ids of the queries, and these rows have only their texts; pass the ids to "
-            "leave out by the text of the query, exclude={user_input: ids}, or judgments with ids: "
-            "qrels=rm.EvaluationSet(queries, qrels)"
+            "exclude='query_id' needs the ids of the queries, and these rows have only their texts; add a column "
+            "query_id, or pass the ids to leave out by the text of the query, exclude={user_input: ids}, or judgments "
+            "with ids: qrels=rm.EvaluationSet(queries, qrels)"
         )
+    id_by_name = {}
+    for name, fields in zip(names, fields_of_rows, strict=True):
+        query_id = fields.get(column)
+        if not isinstance(query_id, (str, int)):
+            raise ValueError(f"exclude='query_id' needs an id in column {column!r} of row {name!r}, got {query_id!r}")
+        id_by_name[name] = [query_id]
+    return id_by_name
 
 
 def _warn_about_rows_without_references(queries: Sequence[Any], n_rows: int) -> None:

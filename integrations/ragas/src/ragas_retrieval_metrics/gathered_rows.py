@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +13,7 @@ from ragas_retrieval_metrics.judged_rows import (
     read_judged_row,
     require_counted_texts,
 )
-from retrieval_metrics.integration_api import Scorer, row_error
+from retrieval_metrics.integration_api import Scorer, row_error, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -179,11 +178,10 @@ def _warn_about_mixed_kinds(names_by_kind: Mapping[By, Sequence[Any]]) -> None:
         rows = f"(e.g. {by_texts[0]!r}) are compared by texts, because they have"
         if len(by_texts) == 1:
             rows = f"({by_texts[0]!r}) is compared by texts, because it has"
-        warnings.warn(
+        warn(
             f"{len(by_texts)} of {n_rows} rows {rows} no ids on both sides, and the others by ids; pass by='texts' to "
             "compare all alike",
-            rm.RetrievalWarning,
-            stacklevel=4,
+            host="ragas",
         )
 
 

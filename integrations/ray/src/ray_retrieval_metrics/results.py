@@ -89,7 +89,7 @@ def to_evaluation(
         if type(error.cause) in {TypeError, ValueError}:
             raise type(error.cause)(str(error.cause).partition("\n")[0]) from None
         raise
-    evaluation = BlockSummary.merge(summaries, stacklevel=2)
+    evaluation = BlockSummary.merge(summaries)
     return evaluation if is_independent else _cluster_in_order(evaluation.scores, clusters)
 
 
