@@ -13,7 +13,6 @@ from retrieval_metrics.evaluation.by_metric import ByMetric, ReadOnly
 from retrieval_metrics.evaluation.counts import find_failed_queries, merge_counts
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade
 from retrieval_metrics.metrics.base.value_bounds import find_two_valued_queries, ideal_values
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.match_key import Key
-    from retrieval_metrics.matching.budget import BudgetFills
+    from retrieval_metrics.matching.budget import Budget, BudgetFills
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.metric import Metric
@@ -246,7 +245,7 @@ class Scores:
         """
         budgets: dict[Budget, None] = {}
         for metric in self.metrics:
-            if isinstance(metric.k, Budget) and metric.k.unit != "calls":
+            if metric.k is not None and not isinstance(metric.k, int) and metric.k.unit != "calls":
                 budgets[metric.k] = None
         return tuple(budgets)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.matching.budget import missing_lengths_error
 from retrieval_metrics.matching.condensed import condense
 from retrieval_metrics.matching.group_credits import (
     hits_of_documents,
@@ -175,6 +174,9 @@ class JudgedRun:
     def filled(self, budget: Budget) -> BudgetFills:
         """Return how the first items of each query fill a budget."""
         if self.lengths is None:
+            # Imported here because only an error needs it.
+            from retrieval_metrics.matching.budget import missing_lengths_error
+
             raise missing_lengths_error(budget)
         return self.lengths.fill_budget(budget)
 

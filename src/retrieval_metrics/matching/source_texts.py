@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.inputs.documents import keep_for_rereading, source_text_by_name
 from retrieval_metrics.inputs.items import Span
-from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.match_key import Key
@@ -47,6 +43,11 @@ def with_source_texts(
     if documents is None and not judged_sources:
         return match
     # Imported here because evaluating ids never needs it.
+    from dataclasses import replace
+
+    from retrieval_metrics._internal.warn import warn
+    from retrieval_metrics.inputs.documents import keep_for_rereading, source_text_by_name
+    from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.matching.judged_names import require_judged_names
     from retrieval_metrics.matching.matching_options import Matching, as_matching
 
