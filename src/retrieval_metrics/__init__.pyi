@@ -26,8 +26,8 @@ from retrieval_metrics.evaluation.evaluate import evaluate as evaluate
 from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking as evaluate_ranking
 from retrieval_metrics.evaluation.evaluation import Evaluation as Evaluation
 from retrieval_metrics.evaluation.merge import merge as merge
-from retrieval_metrics.evaluation.scores import Totals as Totals
 from retrieval_metrics.evaluation.threshold import threshold as threshold
+from retrieval_metrics.evaluation.totals import Totals as Totals
 from retrieval_metrics.files.opening import Limits as Limits
 from retrieval_metrics.files.reading import read_qrels as read_qrels
 from retrieval_metrics.files.reading import read_run as read_run

@@ -11,7 +11,8 @@ from retrieval_metrics._internal.validation import integer
 from retrieval_metrics.evaluation.counts import Counts
 from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
 from retrieval_metrics.evaluation.saved_value_checks import require_correct_values
-from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
+from retrieval_metrics.evaluation.scores import Origin, Scores, columns_by_metric
+from retrieval_metrics.evaluation.totals import Totals
 from retrieval_metrics.files.record_classes import register_record
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
 from retrieval_metrics.files.saved_questions import decode_questions, encode_qrels

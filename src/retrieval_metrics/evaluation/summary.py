@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray
     from retrieval_metrics.evaluation.budget_coverage import BudgetFill
     from retrieval_metrics.evaluation.counts import Counts
-    from retrieval_metrics.evaluation.scores import Record
+    from retrieval_metrics.evaluation.totals import Record
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.matching.budget import Budget
     from retrieval_metrics.metrics.base.metric import Metric
