@@ -362,8 +362,8 @@ def test_what_is_computed_and_printed_needs_numpy_alone(call: str) -> None:
 RARELY_NEEDED = {
     *("evaluation.id_mismatch", "evaluation.near_miss_remedy"),
     *("inputs.batch", "inputs.dataframes", "inputs.exclusion", "inputs.hosts", "inputs.input_hints"),
-    *("inputs.judgment_shapes", "inputs.provenance", "inputs.questions", "inputs.stage_rankings"),
-    *("matching.item_rankings", "matching.vectorised_ids"),
+    *("inputs.judgment_shapes", "inputs.pieces", "inputs.provenance", "inputs.questions", "inputs.stage_rankings"),
+    *("matching.condensed", "matching.item_rankings", "matching.vectorised_ids", "statistics.exact_sums"),
     *("comparison.common_ground", "comparison.difference_bounds", "comparison.documents_to_judge"),
     *("comparison.grade_allocations", "comparison.system_ranking", "comparison.unjudged_bounds"),
 }

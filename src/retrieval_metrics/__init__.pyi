@@ -36,11 +36,11 @@ from retrieval_metrics.files.text_files import read_queries as read_queries
 from retrieval_metrics.files.writing import write_qrels as write_qrels
 from retrieval_metrics.files.writing import write_run as write_run
 from retrieval_metrics.inputs.chunk_offsets import locate as locate
-from retrieval_metrics.inputs.items import Metadata as Metadata
-from retrieval_metrics.inputs.items import Quote as Quote
 from retrieval_metrics.inputs.items import Retrieved as Retrieved
-from retrieval_metrics.inputs.items import Span as Span
-from retrieval_metrics.inputs.items import Text as Text
+from retrieval_metrics.inputs.pieces import Metadata as Metadata
+from retrieval_metrics.inputs.pieces import Quote as Quote
+from retrieval_metrics.inputs.pieces import Span as Span
+from retrieval_metrics.inputs.pieces import Text as Text
 from retrieval_metrics.inputs.provenance import Provenance as Provenance
 from retrieval_metrics.inputs.qrels import Qrels as Qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun as RetrievedRun

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.items import Span
-
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
@@ -16,6 +14,9 @@ def sources_of_spans(qrels: Qrels) -> set[str]:
     """Return the names of the documents in which spans are judged."""
     if not qrels.has_pieces:
         return set()
+    # Imported here because evaluating ids never needs it.
+    from retrieval_metrics.inputs.pieces import Span
+
     return {piece.source for piece in qrels.documents if isinstance(piece, Span)}
 
 
