@@ -26,8 +26,8 @@ from retrieval_metrics.evaluation.evaluate import evaluate as evaluate
 from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking as evaluate_ranking
 from retrieval_metrics.evaluation.evaluation import Evaluation as Evaluation
 from retrieval_metrics.evaluation.merge import merge as merge
-from retrieval_metrics.evaluation.scores import Totals as Totals
 from retrieval_metrics.evaluation.threshold import threshold as threshold
+from retrieval_metrics.evaluation.totals import Totals as Totals
 from retrieval_metrics.files.opening import Limits as Limits
 from retrieval_metrics.files.reading import read_qrels as read_qrels
 from retrieval_metrics.files.reading import read_run as read_run
@@ -36,11 +36,11 @@ from retrieval_metrics.files.text_files import read_queries as read_queries
 from retrieval_metrics.files.writing import write_qrels as write_qrels
 from retrieval_metrics.files.writing import write_run as write_run
 from retrieval_metrics.inputs.chunk_offsets import locate as locate
-from retrieval_metrics.inputs.items import Metadata as Metadata
-from retrieval_metrics.inputs.items import Quote as Quote
 from retrieval_metrics.inputs.items import Retrieved as Retrieved
-from retrieval_metrics.inputs.items import Span as Span
-from retrieval_metrics.inputs.items import Text as Text
+from retrieval_metrics.inputs.pieces import Metadata as Metadata
+from retrieval_metrics.inputs.pieces import Quote as Quote
+from retrieval_metrics.inputs.pieces import Span as Span
+from retrieval_metrics.inputs.pieces import Text as Text
 from retrieval_metrics.inputs.provenance import Provenance as Provenance
 from retrieval_metrics.inputs.qrels import Qrels as Qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun as RetrievedRun

@@ -1,8 +1,7 @@
 """Parts add up to the whole, to the last bit."""
 
-import pickle
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -142,34 +141,6 @@ def test_slices_add_up_to_the_whole(options: dict[str, Any]) -> None:
     slices = whole.group_by(lambda query: int(query[1:]) % 3)
     assert_equal(rm.merge(slices.values()), whole)
     assert_equal(merge_totals(slices.values()), whole)
-
-
-@unwarned
-def test_totals_survive_pickling() -> None:
-    qrels, run = make_data(5)
-    totals = rm.evaluate(qrels, run, METRICS).totals()
-    unpickled = pickle.loads(pickle.dumps(totals))
-    assert_equal(rm.merge([unpickled]), rm.merge([totals]))
-
-
-@unwarned
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda merged: merged.queries,
-        lambda merged: merged.values,
-        lambda merged: merged.per_query,
-        lambda merged: merged.to_pandas(),
-        lambda merged: merged.explain("q1"),
-        lambda merged: merged.worst("mrr"),
-        lambda merged: merged.group_by({"q1": "x"}),
-    ],
-)
-def test_totals_alone_refuse_what_needs_single_queries(read: Callable[[rm.Evaluation], Any]) -> None:
-    merged = rm.merge([rm.evaluate({"q1": ["a"]}, {"q1": ["a"]}, "mrr").totals()])
-    with pytest.raises(ValueError, match=r"merged from totals"):
-        read(merged)
-    assert repr(merged) == "<Evaluation of 1 query: mrr 1.000>"
 
 
 def evaluate(qrels: Any = None, metrics: Any = "mrr", **options: Any) -> rm.Evaluation:

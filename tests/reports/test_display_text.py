@@ -5,7 +5,14 @@ import sys
 
 import pytest
 
-from retrieval_metrics.reports.display_text import escaped, for_terminal, format_cells, format_one_line, shorten
+from retrieval_metrics.reports.display_text import (
+    CONTROL,
+    escaped,
+    for_terminal,
+    format_cells,
+    format_one_line,
+    shorten,
+)
 
 
 def test_control_characters_are_written_out_and_line_breaks_stay() -> None:
@@ -15,6 +22,12 @@ def test_control_characters_are_written_out_and_line_breaks_stay() -> None:
 def test_one_line_has_no_breaks_and_no_tabs() -> None:
     assert format_one_line("two\nlines\tand a tab") == r"two\nlines and a tab"
     assert format_cells(["two\nlines", "a\ttab"]) == [r"two\nlines", "a tab"]
+
+
+def test_what_is_printable_holds_nothing_to_escape() -> None:
+    printable = "".join(character for character in map(chr, range(sys.maxunicode + 1)) if character.isprintable())
+    assert CONTROL.search(printable) is None
+    assert escaped(printable) == format_one_line(printable) == printable
 
 
 def test_a_long_text_ends_at_a_word_if_one_ends_late_enough() -> None:

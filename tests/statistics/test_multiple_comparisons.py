@@ -98,6 +98,44 @@ def test_the_critical_value_among_the_furthest_choices_is_that_among_all(
     assert multiple_comparisons._find_critical_value(distances, weights, alpha, 1e-9) == value
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=9).filter(any), st.sampled_from([0.05, 0.2, 0.6]))
+def test_the_exact_critical_value_is_that_of_all_choices_of_signs(row: list[int], alpha: float) -> None:
+    column = np.array(row, dtype=np.float64)
+    distances = np.abs([float(np.array(signs) @ column) for signs in itertools.product((1, -1), repeat=len(row))])
+    equal_weights = np.full(len(distances), 1 / len(distances))
+    critical = multiple_comparisons._find_critical_value(distances, equal_weights, alpha, 1e-9)
+
+    scale = np.sqrt(column @ column)
+    assert joint_sign_flips(column[:, None], alpha=alpha).critical[0] == pytest.approx(critical / scale, abs=1e-7)
+
+
+@pytest.mark.parametrize("n_only_in_first", [8, 12], ids=["listed", "drawn"])
+def test_critical_values_are_the_same_if_the_choices_are_made_again(
+    n_only_in_first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_listed = n_only_in_first == 8
+    # Only a later step rejects the second hypothesis.
+    rows = np.repeat([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, -1]], [n_only_in_first, 6, 7, 7], axis=0)
+    if not is_listed:
+        rows *= np.random.default_rng(2).uniform(0.5, 1, rows.shape)
+    kept = joint_sign_flips(rows, resamples=500)
+    made = []
+    make_blocks = multiple_comparisons._SignChoices.blocks
+
+    def count_and_make_blocks(choices: multiple_comparisons._SignChoices) -> object:
+        made.append(choices.counts is not None)
+        return make_blocks(choices)
+
+    monkeypatch.setattr(multiple_comparisons._SignChoices, "blocks", count_and_make_blocks)
+    monkeypatch.setattr(multiple_comparisons, "MAX_KEPT_SUMS", 0)
+    made_again = joint_sign_flips(rows, resamples=500)
+
+    assert kept.critical[1] < kept.critical[0]
+    assert made_again.critical.tolist() == kept.critical.tolist()
+    assert made == [is_listed, is_listed]
+
+
 def test_a_second_metric_that_says_the_same_costs_nothing_and_an_independent_one_what_holm_asks() -> None:
     random = np.random.default_rng(0)
     single, other = random.normal(0.03, 0.1, (2, 80))

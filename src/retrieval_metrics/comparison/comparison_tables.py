@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +49,6 @@ def comparison_tables(comparison: ComparisonRecord) -> list[Table]:
     return [*tables, *retrieval_tables(comparison), *notes_tables(comparison)]
 
 
-@dataclass(frozen=True, eq=False)
 class ComparisonDetails(Printed):
     """The numbers behind a comparison: means with their intervals, effect sizes, MDEs and the largest changes.
 
@@ -57,7 +56,8 @@ class ComparisonDetails(Printed):
         comparison: The comparison.
     """
 
-    comparison: ComparisonRecord
+    def __init__(self, comparison: ComparisonRecord) -> None:
+        self.comparison = comparison
 
     def _tables(self) -> list[Table]:
         comparison = self.comparison

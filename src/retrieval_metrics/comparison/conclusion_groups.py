@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +22,7 @@ PRINT_ORDER: tuple[ConclusionKind, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ConclusionGroup:
+class ConclusionGroup(NamedTuple):
     """Conclusions about one system in one metric that share their outcome.
 
     Attributes:
@@ -86,11 +84,10 @@ class ConclusionGroup:
     def with_order(self, names: Sequence[str]) -> ConclusionGroup:
         """Return the group with the other systems in another order."""
         by_name = dict(zip(self.other_systems, self.conclusions, strict=True))
-        return replace(self, conclusions=tuple(by_name[name] for name in names))
+        return self._replace(conclusions=tuple(by_name[name] for name in names))
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class _OutcomeKey:
+class _OutcomeKey(NamedTuple):
     """What conclusions in one sentence share; its order is that of the sentences."""
 
     position: int

@@ -7,9 +7,8 @@ nothing to add.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from math import isinf, isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.comparison.conclusion_groups import ConclusionGroup
 from retrieval_metrics.comparison.suffix_wording import conclusion_suffix
@@ -36,8 +35,7 @@ def format_conclusions(conclusions: Iterable[Conclusion]) -> list[str]:
     return combine_sentences(groups, with_suffix=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _SentenceKey:
+class _SentenceKey(NamedTuple):
     """What groups share that are printed as one sentence, with their metrics listed."""
 
     system: str
@@ -78,8 +76,7 @@ def combine_sentences(groups: Iterable[ConclusionGroup], *, with_suffix: bool = 
     return sentences
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
+class _Names(NamedTuple):
     """The systems and metrics of a sentence, as it names them."""
 
     system: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,8 +27,7 @@ class SharedValues(NamedTuple):
     values: FloatArray
 
 
-@dataclass(frozen=True, slots=True)
-class PairedValues:
+class PairedValues(NamedTuple):
     """The values of systems in metrics, query by query.
 
     Attributes:

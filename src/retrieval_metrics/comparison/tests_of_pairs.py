@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from math import isfinite, isinf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 MIN_SYSTEMS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Hypothesis:
+class _Hypothesis(NamedTuple):
     """The hypothesis that two systems do not differ in a metric.
 
     Attributes:
@@ -51,8 +50,7 @@ class _Hypothesis:
     baseline_position: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Sample:
+class _Sample(NamedTuple):
     """The differences of one hypothesis on the queries that have one.
 
     Attributes:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from retrieval_metrics.datasets.question_language import FUNCTION_WORDS
 from retrieval_metrics.inputs.conversations import prepend_conversation
 from retrieval_metrics.inputs.fingerprints import question_fingerprint
-from retrieval_metrics.inputs.items import Quote
+from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.inputs.source_text import UNSPACED_SCRIPTS
 from retrieval_metrics.matching.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics.inputs.items import Piece, Span
+    from retrieval_metrics.inputs.items import Piece
+    from retrieval_metrics.inputs.pieces import Span
 
 
 # An id begins with so many words of its question, so that people can read it. In a script without spaces, where each

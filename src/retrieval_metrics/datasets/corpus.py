@@ -13,7 +13,8 @@ from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.text_cutting import cut_text
-from retrieval_metrics.inputs.items import Retrieved, Span
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.matching.quote_search import find_range, find_ranges
 from retrieval_metrics.matching.text_normalisation import normalise
 from retrieval_metrics.matching.words import words

@@ -12,7 +12,7 @@ from retrieval_metrics.datasets.merge_and_split import merge_sets, select_querie
 from retrieval_metrics.files.question_files import read_question_source
 from retrieval_metrics.inputs.conversations import texts_with_conversation
 from retrieval_metrics.inputs.documents import SourceDocuments, source_text_by_name
-from retrieval_metrics.inputs.items import Span
+from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.reports import numbers

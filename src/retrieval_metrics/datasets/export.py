@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 from retrieval_metrics.datasets.label_wording import format_grades
 from retrieval_metrics.files.saved_questions import encode_answer_and_conversation
 from retrieval_metrics.inputs.foreign_datasets import QUERY_ID_KEY
-from retrieval_metrics.inputs.items import Piece, Quote, Span, Text
+from retrieval_metrics.inputs.items import Piece
 from retrieval_metrics.inputs.json_codec import encode_id, encode_judgments, to_json_value
+from retrieval_metrics.inputs.pieces import Quote, Span, Text
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.question_rows import CONVERSATION_KEY
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.datasets.generation_wording import generation_notes
 from retrieval_metrics.datasets.question_kinds import KINDS
-from retrieval_metrics.inputs.items import Quote
+from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.reports.display_text import shorten
 from retrieval_metrics.reports.tables import Printed, Table

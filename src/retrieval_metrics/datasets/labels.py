@@ -20,7 +20,8 @@ from retrieval_metrics.datasets.label_wording import format_grades, labels_table
 from retrieval_metrics.datasets.quepid import read_quepid
 from retrieval_metrics.datasets.rubric import Scale
 from retrieval_metrics.files.saved_format import Lines, SavedFile, write_saved_file
-from retrieval_metrics.inputs.items import Piece, Quote
+from retrieval_metrics.inputs.items import Piece
+from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.datasets.content_words import content_words
 from retrieval_metrics.evaluation.score_run import score_judged_run
 from retrieval_metrics.evaluation.scores import Origin
-from retrieval_metrics.inputs.items import Quote, Span, Text
+from retrieval_metrics.inputs.pieces import Quote, Span, Text
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import Matching
 from retrieval_metrics.matching.words import words

@@ -8,8 +8,9 @@ from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.lint_fixes import LintFix
 from retrieval_metrics.datasets.lint_report import LintFinding
 from retrieval_metrics.evaluation.shared_file_names import find_shared_file_name
-from retrieval_metrics.inputs.items import Piece, Quote, Span
+from retrieval_metrics.inputs.items import Piece
 from retrieval_metrics.inputs.match_key import FILE_NAME
+from retrieval_metrics.inputs.pieces import Quote, Span
 from retrieval_metrics.matching.judged_names import find_nearest_name
 
 if TYPE_CHECKING:

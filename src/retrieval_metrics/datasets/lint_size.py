@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics.comparison.plan import plan
 from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.lint_report import LintFinding
-from retrieval_metrics.inputs.items import Span
+from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.statistics.power import queries_needed
 
 if TYPE_CHECKING:

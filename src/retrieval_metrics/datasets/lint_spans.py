@@ -8,7 +8,7 @@ from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.corpus_index import WORD_SEPARATOR
 from retrieval_metrics.datasets.lint_fixes import LintFix
 from retrieval_metrics.datasets.lint_report import LintFinding
-from retrieval_metrics.inputs.items import Quote, Span
+from retrieval_metrics.inputs.pieces import Quote, Span
 from retrieval_metrics.inputs.source_text import SourceText
 from retrieval_metrics.matching.line_endings import has_same_text, repair_line_endings
 from retrieval_metrics.matching.quote_search import find_ranges

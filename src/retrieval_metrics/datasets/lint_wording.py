@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
     from retrieval_metrics.datasets.lint_report import LintFinding
     from retrieval_metrics.evaluation.chance import Chance
-    from retrieval_metrics.inputs.items import Span
+    from retrieval_metrics.inputs.pieces import Span
 
 
 # How many documents a sentence names.

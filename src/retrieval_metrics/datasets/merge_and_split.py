@@ -11,7 +11,7 @@ from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics._internal.validation import common_id_type, integer
 from retrieval_metrics.inputs.clusters import Clusters, iterate_relevant
 from retrieval_metrics.inputs.documents import SourceDocuments
-from retrieval_metrics.inputs.items import Metadata, Span
+from retrieval_metrics.inputs.pieces import Metadata, Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
 

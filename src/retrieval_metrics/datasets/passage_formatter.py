@@ -22,7 +22,7 @@ from retrieval_metrics.datasets.question_kinds import (
 )
 from retrieval_metrics.datasets.question_language import COMMON_WORDS, MIN_SURE_SHARE, detect_language
 from retrieval_metrics.datasets.text_cutting import quote_beginning, sentence_ranges
-from retrieval_metrics.inputs.items import Quote
+from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.matching.text_normalisation import normalise
 from retrieval_metrics.matching.words import words

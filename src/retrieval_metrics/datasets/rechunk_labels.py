@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.inputs.chunk_offsets import locate
-from retrieval_metrics.inputs.items import Piece, Span
+from retrieval_metrics.inputs.items import Piece
+from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.matching.character_ranges import merge_ranges
 from retrieval_metrics.matching.matching_options import Matching

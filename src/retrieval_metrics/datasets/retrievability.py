@@ -13,7 +13,8 @@ from retrieval_metrics.datasets.bm25 import WordIndex
 from retrieval_metrics.datasets.corpus_index import CorpusIndex
 from retrieval_metrics.datasets.lint_report import LintFinding
 from retrieval_metrics.datasets.search_quality import SearchQuality
-from retrieval_metrics.inputs.items import Piece, Quote, Retrieved, Span
+from retrieval_metrics.inputs.items import Piece, Retrieved
+from retrieval_metrics.inputs.pieces import Quote, Span
 from retrieval_metrics.metrics.base.metric import Metric
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from retrieval_metrics.datasets import lint_wording as wording
 from retrieval_metrics.datasets.lint_fixes import LintFix
 from retrieval_metrics.datasets.lint_report import LintFinding
-from retrieval_metrics.inputs.items import Quote, Span
+from retrieval_metrics.inputs.pieces import Quote, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

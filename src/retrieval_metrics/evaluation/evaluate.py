@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.evaluation.data_warning_wording import format_excluded_relevant, format_rebuilt_index
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.files.judgment_paths import resolve_judgments
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.document_texts import with_document_texts
-from retrieval_metrics.inputs.documents import keep_for_rereading
-from retrieval_metrics.inputs.exclusion import as_exclusion
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.common_queries import count_common_queries
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.exclusion import Exclude, Exclusion
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
+    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.rules import Rules
@@ -110,16 +108,20 @@ def evaluate(
     count_common_queries(run, read_qrels)
     if isinstance(run, RetrievedRun):
         run.require_an_answer()
-    documents = keep_for_rereading(documents)
+    if documents is not None:
+        # Imported here because few evaluations are given documents.
+        from retrieval_metrics.inputs.documents import keep_for_rereading
+
+        documents = keep_for_rereading(documents)
     matching = with_source_texts(match, documents, read_qrels, questions)
     read_qrels = with_document_texts(read_qrels, documents)
     if find_rebuilt_runs(read_qrels, [run], matching):
+        # Imported here because few indexes are rebuilt.
+        from retrieval_metrics.evaluation.data_warning_wording import format_rebuilt_index
+
         warn(format_rebuilt_index([]))
         read_qrels = judge_by_corpus_texts(read_qrels)
-    exclusion = as_exclusion(exclude)
-    excluded_relevant = [] if exclusion is None else exclusion.find_relevant(read_qrels)
-    if excluded_relevant:
-        warn(format_excluded_relevant(excluded_relevant))
+    exclusion = None if exclude is None else _read_exclusion(exclude, read_qrels)
     scores = score_run(read_qrels, run, parsed_metrics, rules, matching, exclusion=exclusion)
     found_clusters = find_clusters(questions, read_qrels, clusters)
     if found_clusters is not None:
@@ -127,3 +129,16 @@ def evaluate(
     for data_warning in find_data_warnings(scores):
         warn(data_warning.message)
     return Evaluation(scores)
+
+
+def _read_exclusion(exclude: Exclude | Exclusion, qrels: Qrels) -> Exclusion | None:
+    """Return the documents to leave out, and warn of relevant ones among them."""
+    # Imported here because few evaluations leave documents out.
+    from retrieval_metrics.evaluation.data_warning_wording import format_excluded_relevant
+    from retrieval_metrics.inputs.exclusion import as_exclusion
+
+    exclusion = as_exclusion(exclude)
+    excluded_relevant = [] if exclusion is None else exclusion.find_relevant(qrels)
+    if excluded_relevant:
+        warn(format_excluded_relevant(excluded_relevant))
+    return exclusion

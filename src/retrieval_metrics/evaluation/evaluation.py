@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.chance import Chance
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.explanation import Explanation, Worst
-    from retrieval_metrics.evaluation.scores import Totals
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.evaluation.stages import Stages
+    from retrieval_metrics.evaluation.totals import Totals
     from retrieval_metrics.inputs.frame_columns import Frame
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.evaluation.outcomes import Outcome
-    from retrieval_metrics.evaluation.scores import Record, Scores
+    from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.evaluation.totals import Record
 
 
 # The cutoffs named on a curve of precision and recall.

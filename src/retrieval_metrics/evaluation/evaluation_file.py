@@ -11,7 +11,9 @@ from retrieval_metrics._internal.validation import integer
 from retrieval_metrics.evaluation.counts import Counts
 from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
 from retrieval_metrics.evaluation.saved_value_checks import require_correct_values
-from retrieval_metrics.evaluation.scores import Origin, Scores, Totals, columns_by_metric
+from retrieval_metrics.evaluation.scores import Origin, Scores, columns_by_metric
+from retrieval_metrics.evaluation.totals import Totals
+from retrieval_metrics.files.record_classes import register_record
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
 from retrieval_metrics.files.saved_questions import decode_questions, encode_qrels
 from retrieval_metrics.files.saved_records import decode_column, decode_record, encode_column, encode_record
@@ -20,6 +22,7 @@ from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.inputs.json_codec import encode_id
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.matching.budget import Budget, BudgetFills
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.matching.matching_options import Matching
 from retrieval_metrics.metrics.base.rules import Rules
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.metrics.base.metric import Metric
 
+
+for record_class in (Budget, BudgetFills):
+    register_record(record_class)
 
 # Fields of `Scores` with a special form in the file; all others are small records.
 SPECIAL_FIELDS = {"metrics", "queries", "columns", "origin", "scale"}

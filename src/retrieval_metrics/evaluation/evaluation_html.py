@@ -13,7 +13,8 @@ from retrieval_metrics.reports import numbers, page
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.evaluation.scores import Scores, Totals
+    from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.evaluation.totals import Totals
     from retrieval_metrics.metrics.base.metric import Metric
 
 

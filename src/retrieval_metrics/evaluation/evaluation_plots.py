@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.evaluation.outcomes import Outcome
-    from retrieval_metrics.evaluation.scores import Record, Scores, Totals
+    from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.evaluation.totals import Record, Totals
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.reports.plots import Plot
 

@@ -11,7 +11,7 @@ from retrieval_metrics.reports.display_text import terminal_width
 from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
-    from retrieval_metrics.evaluation.scores import Record
+    from retrieval_metrics.evaluation.totals import Record
 
 
 # The columns of the table of the means: metric, mean, interval and n.

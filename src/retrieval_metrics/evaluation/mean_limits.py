@@ -13,7 +13,7 @@ from retrieval_metrics.metrics.base.value_bounds import share_binary
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
-    from retrieval_metrics.evaluation.scores import Record
+    from retrieval_metrics.evaluation.totals import Record
     from retrieval_metrics.matching.judged_run import JudgedRun
 
 

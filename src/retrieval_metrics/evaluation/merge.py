@@ -10,7 +10,8 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import common_id_type
 from retrieval_metrics.evaluation.evaluation import TOTALS_WITHOUT_CLUSTERS, Evaluation
-from retrieval_metrics.evaluation.scores import COLUMNS, Scores, Totals
+from retrieval_metrics.evaluation.scores import COLUMNS, Scores
+from retrieval_metrics.evaluation.totals import Totals
 from retrieval_metrics.inputs.clusters import Clusters
 from retrieval_metrics.matching.budget import BudgetFills
 

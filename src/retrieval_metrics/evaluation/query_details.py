@@ -10,7 +10,7 @@ from retrieval_metrics.evaluation.outcomes import OUTCOME_KINDS
 from retrieval_metrics.evaluation.page_data import JUDGMENT_STATES, DetailsRow, NeededRow, OutcomeRow, ResultRow
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
 from retrieval_metrics.evaluation.report_texts import TextStore
-from retrieval_metrics.inputs.items import Metadata
+from retrieval_metrics.inputs.pieces import Metadata
 from retrieval_metrics.inputs.search_history import SearchHistory
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
+from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.matching.character_ranges import intersect_ranges
 from retrieval_metrics.matching.quote_search import find_range
 from retrieval_metrics.matching.span_offsets import ItemLocation, QuotedSpan, SpanLocator

@@ -8,7 +8,6 @@ import numpy as np
 
 from retrieval_metrics.evaluation.counts import count_issues
 from retrieval_metrics.evaluation.scores import Origin, Scores
-from retrieval_metrics.inputs.exclusion import remove_excluded
 from retrieval_metrics.inputs.kept_rankings import MAX_COPIED_SCORES, copy_run
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.matching.guarded_scores import guard_long_rankings
@@ -50,12 +49,16 @@ def score_run(
     if document_texts is not None or qrels.corpus:
         # Evaluations are kept and sent to other processes, so they hold no corpus.
         qrels = qrels.with_document_texts(None)
-    excluded_run = remove_excluded(run, qrels, exclusion, get_match_key(match))
-    run = excluded_run.run
+    n_excluded = None
+    if exclusion is not None:
+        # Imported here because few evaluations leave documents out.
+        from retrieval_metrics.inputs.exclusion import remove_excluded
+
+        run, n_excluded = remove_excluded(run, qrels, exclusion, get_match_key(match))
     # What is explained and saved later must be what was scored, whatever the caller does with the run.
     kept_run = copy_run(run, copy_items=match != "id" or qrels.has_pieces, max_scores=MAX_COPIED_SCORES)
     judged = judge(qrels, kept_run, match, rules.order)
-    judged.n_excluded = excluded_run.n_excluded
+    judged.n_excluded = n_excluded
     require_accepted_queries(judged, rules)
     # Before anything is guarded, because a guard adds up all scores whenever it is read.
     find_near_misses(judged, kept_run, match, document_texts)

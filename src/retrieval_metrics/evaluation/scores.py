@@ -1,26 +1,24 @@
-"""Hold the numbers of an evaluation: the values of every query, or only their exact sums."""
+"""Hold the numbers of an evaluation: the values of every query."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.evaluation.by_metric import ByMetric, ReadOnly
-from retrieval_metrics.evaluation.counts import find_failed_queries, merge_counts
+from retrieval_metrics.evaluation.counts import find_failed_queries
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.ranking_order import OrderedRankings
-from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade
 from retrieval_metrics.metrics.base.value_bounds import find_two_valued_queries, ideal_values
-from retrieval_metrics.statistics.sums import ExactSums, Sums
+from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.counts import Counts
@@ -29,10 +27,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.stage_losses import JudgedStage
     from retrieval_metrics.evaluation.stage_sources import StageSources
     from retrieval_metrics.evaluation.summary import Summary
+    from retrieval_metrics.evaluation.totals import Totals
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.match_key import Key
-    from retrieval_metrics.matching.budget import BudgetFills
+    from retrieval_metrics.matching.budget import Budget, BudgetFills
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.metric import Metric
@@ -252,7 +251,7 @@ class Scores:
         """
         budgets: dict[Budget, None] = {}
         for metric in self.metrics:
-            if isinstance(metric.k, Budget) and metric.k.unit != "calls":
+            if metric.k is not None and not isinstance(metric.k, int) and metric.k.unit != "calls":
                 budgets[metric.k] = None
         return tuple(budgets)
 
@@ -274,6 +273,10 @@ class Scores:
 
     def totals(self) -> Totals:
         """Return the exact sums of all columns, ignoring clusters."""
+        # Imported here because most evaluations are never merged.
+        from retrieval_metrics.evaluation.totals import Totals
+        from retrieval_metrics.statistics.exact_sums import ExactSums
+
         exact = {}
         for metric in self.metrics:
             for column in COLUMNS:
@@ -396,86 +399,6 @@ class Scores:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """The exact sums and the counts of an evaluation: as small for a billion queries as for ten.
-
-    They can be pickled, saved and sent. `merge` makes an evaluation from any number of them.
-
-    Attributes:
-        metrics: The metrics.
-        rules: The rule set they were computed under.
-        counts: How many queries and documents were missing, repeated, unjudged, tied or undefined.
-        exact: The exact sums over all queries, of each metric and of each known column.
-        scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
-    """
-
-    metrics: tuple[Metric, ...]
-    rules: Rules
-    counts: Counts
-    exact: Mapping[tuple[Column, Metric], ExactSums]
-    scale: float | None
-
-    origin: ClassVar[None] = None
-    clusters: ClassVar[None] = None
-    labels: ClassVar[None] = None
-
-    def sums(self, column: Column, metric: Metric) -> Sums | None:
-        """Return the sums over the queries of one column, or None if it is not known."""
-        exact = self.exact.get((column, metric))
-        return None if exact is None else exact.rounded()
-
-    def totals(self) -> Totals:
-        """Return these totals."""
-        return self
-
-    @property
-    def per_query_scores(self) -> NoReturn:
-        """The values of single queries, which totals do not hold.
-
-        Raises:
-            ValueError: Always.
-        """
-        raise ValueError(
-            "this evaluation was merged from totals, which have no per-query values; merge evaluations instead"
-        )
-
-    def merged_with(self, other: Totals) -> Totals:
-        """Return the totals of the queries of both, without changing either.
-
-        Raises:
-            ValueError: If they have different metrics or rules, or a metric divides by the largest grade and that
-                differs.
-        """
-        if self.metrics != other.metrics:
-            raise ValueError(
-                f"parts must have the same metrics, got {_join_names(self.metrics)} and {_join_names(other.metrics)}"
-            )
-        # Imported here because only merging needs it.
-        from retrieval_metrics.metrics.base.given_metrics import require_same_properties
-
-        require_same_properties(self.metrics, other.metrics)
-        if self.rules != other.rules:
-            raise ValueError(
-                f"parts must be computed under the same rules, got {_format_difference(self.rules, other.rules)}"
-            )
-        _require_same_scale(self, other)
-        counts = merge_counts(self.counts, other.counts)
-        exact = {}
-        # A column that is unknown in one part is unknown in the whole.
-        for key in self.exact:
-            if key in other.exact:
-                exact[key] = ExactSums.merge([self.exact[key], other.exact[key]])
-        scale = None
-        if self.scale is not None and other.scale is not None:
-            scale = max(self.scale, other.scale)
-        return Totals(self.metrics, self.rules, counts, exact, scale)
-
-
-# The numbers of an evaluation, whether those of single queries are kept or only their sums.
-Record: TypeAlias = Scores | Totals
-
-
 def columns_by_metric(
     column: Column, metrics: Iterable[Metric], table: FloatArray
 ) -> dict[tuple[Column, Metric], FloatArray]:
@@ -488,29 +411,3 @@ def _are_equal(column: FloatArray | IntArray | None, other: FloatArray | IntArra
     if column is None or other is None:
         return column is other
     return np.array_equal(column, other, equal_nan=True)
-
-
-def _require_same_scale(totals: Totals, other: Totals) -> None:
-    if totals.scale is None or other.scale is None or totals.scale == other.scale:
-        return
-    for metric in totals.metrics:
-        if divides_by_largest_grade(metric):
-            raise ValueError(
-                f"{metric} divides by the largest grade, which is {totals.scale:g} in one part and {other.scale:g} in "
-                f"another; set it: {metric.name}(max_grade={max(totals.scale, other.scale):g})"
-            )
-
-
-def _format_difference(rules: Rules, other: Rules) -> str:
-    """Return the first difference of two rule sets; their names can be equal, as ties= changes no name."""
-    differing_fields = [
-        field.name for field in fields(rules) if getattr(rules, field.name) != getattr(other, field.name)
-    ]
-    name = differing_fields[0]
-    if name == "name":
-        return f"{rules.name} and {other.name}"
-    return f"{rules.name} with {name}={getattr(rules, name)!r} and with {name}={getattr(other, name)!r}"
-
-
-def _join_names(metrics: Sequence[Metric]) -> str:
-    return ", ".join(map(str, metrics))

@@ -11,7 +11,6 @@ from retrieval_metrics.evaluation.by_metric import ByMetric
 from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.evaluation.tie_range import TieRange
 from retrieval_metrics.metrics.base import value_bounds
-from retrieval_metrics.statistics.clustered_values import Units
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray
     from retrieval_metrics.evaluation.budget_coverage import BudgetFill
     from retrieval_metrics.evaluation.counts import Counts
-    from retrieval_metrics.evaluation.scores import Record
+    from retrieval_metrics.evaluation.totals import Record
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.matching.budget import Budget
     from retrieval_metrics.metrics.base.metric import Metric
@@ -218,6 +217,9 @@ def _measure_budgets(record: Record) -> Mapping[Budget, BudgetFill]:
 def _summarize_clusters(record: Record) -> ClusterSummary | None:
     if not isinstance(record, Scores) or record.clusters is None or record.labels is None:
         return None
+    # Imported here because few queries have clusters.
+    from retrieval_metrics.statistics.clustered_values import Units
+
     design_effects = {}
     for metric in record.metrics:
         values = record.column(metric)

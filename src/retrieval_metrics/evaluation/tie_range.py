@@ -8,7 +8,7 @@ from retrieval_metrics.evaluation.summary_wording import tie_range_notes
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
-    from retrieval_metrics.evaluation.scores import Record
+    from retrieval_metrics.evaluation.totals import Record
 
 
 class TieRange(NamedTuple):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,8 +23,7 @@ MIN_DEPTH_GAP = 5
 MIN_TRUNCATED_SHARE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class UnequalDepth:
+class UnequalDepth(NamedTuple):
     """A system whose rankings are cut above a cutoff that another reaches.
 
     Attributes:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
 UNLIMITED = np.iinfo(np.int64).max // 2
 
 
-@dataclass(frozen=True, slots=True)
-class UnequalText:
+class UnequalText(NamedTuple):
     """The first k results of two systems, which hold unequal amounts of text.
 
     Attributes:

@@ -13,10 +13,10 @@ import numpy as np
 from retrieval_metrics.files.record_classes import RECORDS, register_record
 from retrieval_metrics.files.record_fields import require_field_types
 from retrieval_metrics.inputs.clusters import Clusters
+from retrieval_metrics.statistics.exact_sums import ExactSums
 from retrieval_metrics.statistics.mean_intervals import Interval
 from retrieval_metrics.statistics.noninferiority import MarginTest
 from retrieval_metrics.statistics.paired import PairedDifference
-from retrieval_metrics.statistics.sums import ExactSums
 
 # Keys of the objects that stand for values which JSON does not have.
 RESERVED_KEYS = {"number", "array", "tuple", "mapping", "record"}

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics.inputs.items import Metadata, Span
-
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
@@ -112,6 +110,9 @@ def _cluster_by_source(questions: Any, qrels: Qrels) -> Clusters | None:
         return Clusters(qrels.queries, names, by_source=True)
     if not qrels.has_pieces:
         return None
+    # Imported here because only pieces name their sources.
+    from retrieval_metrics.inputs.pieces import Metadata, Span
+
     sources: list[set[Hashable]] = [set() for _ in qrels.queries]
     for query_position, judged in iterate_relevant(qrels):
         if isinstance(judged, (Span, Metadata)) and judged.source is not None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.inputs.documents import DOCUMENTS_REQUIREMENT, documents_as_items
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import Run
 
@@ -25,8 +23,7 @@ MAX_RESULTS = 100
 TextById = Mapping[Any, str]
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentTexts:
+class DocumentTexts(NamedTuple):
     """The texts of documents, as far as they are known.
 
     Attributes:
@@ -107,6 +104,9 @@ def _read_documents(documents: Any) -> TextById:
     """Return the text of each document by its id and by its source."""
     if isinstance(documents, Mapping):
         return documents
+    # Imported here because few evaluations are given documents.
+    from retrieval_metrics.inputs.documents import DOCUMENTS_REQUIREMENT, documents_as_items
+
     text_by_name: dict[Any, str] = {}
     for item in documents_as_items(documents, DOCUMENTS_REQUIREMENT):
         for name in (item.id, item.source):

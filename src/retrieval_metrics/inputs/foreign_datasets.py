@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS
 from retrieval_metrics.inputs.id_checks import is_in_brackets
-from retrieval_metrics.inputs.items import Text
 from retrieval_metrics.inputs.judgment_cells import read_literal
+from retrieval_metrics.inputs.pieces import Text
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS
 
 if TYPE_CHECKING:

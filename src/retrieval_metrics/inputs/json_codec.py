@@ -12,9 +12,9 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import show_value
 from retrieval_metrics.inputs.bare_values import require_no_bare_value
-from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.judgment_shapes import NESTED_TYPES
-from retrieval_metrics.inputs.judgments import sort_entries
+from retrieval_metrics.inputs.items import Piece, Retrieved
+from retrieval_metrics.inputs.judgments import NESTED_TYPES, sort_entries
+from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.qrels import Qrels
 
 if TYPE_CHECKING:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, GRADE_COLUMNS, IGNORED_COLUMNS, QUERY_COLUMNS
 from retrieval_metrics.inputs.items import Piece
+from retrieval_metrics.inputs.judgments import NESTED_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-NESTED_TYPES = (list, tuple, set, frozenset, Mapping)
 
 # Grades go up to 4 in every common scale; a larger number is taken for the id of a document.
 _LARGEST_USUAL_GRADE = 4

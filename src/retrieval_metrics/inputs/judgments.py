@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.validation import show_value
 from retrieval_metrics.inputs.bare_values import require_no_bare_value
-from retrieval_metrics.inputs.judgment_shapes import NESTED_TYPES, require_groups, require_no_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
     Grades = Mapping[Relevant, float]
 
+# What may hold the alternatives of a group.
+NESTED_TYPES = (list, tuple, set, frozenset, Mapping)
 # Comparing types is much cheaper than asking what an object is, or each of its entries.
 _COLLECTION_TYPES = (list, set, tuple, frozenset)
 _SET_TYPES = {set, frozenset}
@@ -70,6 +71,9 @@ def read_judgments(qrels: QrelsMapping) -> JudgmentColumns:
         judgments_of_queries = list(map(_read_query, judgments_of_queries, qrels))
         types = set(map(type, judgments_of_queries))
     if list in types:
+        # Imported here because only groups need it.
+        from retrieval_metrics.inputs.judgment_shapes import require_no_pairs
+
         require_no_pairs(qrels)
         return _read_groups(judgments_of_queries)
     grades_of_queries: list[Grades] = judgments_of_queries
@@ -148,6 +152,9 @@ def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
     if isinstance(judgments, (set, frozenset)):
         judgments = sort_entries(judgments)
     if any(isinstance(entry, NESTED_TYPES) for entry in judgments):
+        # Imported here because only groups need it.
+        from retrieval_metrics.inputs.judgment_shapes import require_groups
+
         require_groups(judgments, f"query {query!r}")
         return [_read_group(group, number, query) for number, group in enumerate(judgments, start=1)]
     return dict.fromkeys(judgments, 1.0)

@@ -7,8 +7,8 @@ What is small is copied. A long mapping of scores is not, because a copy would c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -66,8 +66,7 @@ def copy_run(run: RunMapping | Run, *, copy_items: bool = False, max_scores: int
     return run.with_rankings(rankings, stages)
 
 
-@dataclass(frozen=True, slots=True)
-class _Copier:
+class _Copier(NamedTuple):
     """Copies the rankings of a run; see `copy_run`."""
 
     copy_items: bool

@@ -13,17 +13,14 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import common_id_type
 from retrieval_metrics.inputs.allowances import parse_allowances
-from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES
 from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE, as_grade_column, require_finite_grades
 from retrieval_metrics.inputs.id_checks import may_hold_invalid_id, require_valid_ids
-from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
 from retrieval_metrics.inputs.items import Piece, Retrieved
 from retrieval_metrics.inputs.judgments import read_judgments
-from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-    from typing import TypeAlias
+    from typing import TypeAlias, TypeGuard
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.batch import Batch
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Relevant
     from retrieval_metrics.inputs.judgments import GroupColumns
     from retrieval_metrics.inputs.provenance import Provenance
+    from retrieval_metrics.inputs.questions import Questions
 
     # The judgments of all queries, alone or with the questions' texts and provenance.
     QuestionsOrQrels: TypeAlias = "Questions | Qrels | QrelsMapping"
@@ -94,10 +92,13 @@ class Qrels:
                 empty or blank, begins or ends with whitespace, holds a control character or a list that was written as
                 text.
         """
-        if isinstance(qrels, (Questions, Qrels)):
+        if isinstance(qrels, Qrels) or _are_questions(qrels):
             self._share_columns(qrels)
             return
         if not isinstance(qrels, Mapping):
+            # Imported here because only an error needs it.
+            from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
+
             refuse_frame(qrels, "judgments", "Qrels.from_frame")
             hint = wrong_argument_hint(qrels, "qrels")
             raise TypeError(f"qrels must map each query id to its judgments, got {type(qrels).__name__}{hint}")
@@ -110,12 +111,12 @@ class Qrels:
     def unchecked(cls, qrels: Questions | QrelsMapping) -> Qrels:
         """Read judgments whose ids were checked before, or must not be, as in the drop-in for pytrec_eval."""
         read_qrels = cls.__new__(cls)
-        if isinstance(qrels, Questions):
+        if isinstance(qrels, Mapping):
+            cls._read(read_qrels, qrels)
+        else:
             cls._read(read_qrels, qrels.qrels)
             read_qrels.provenance = qrels.provenance
             read_qrels.texts = qrels.queries
-        else:
-            cls._read(read_qrels, qrels)
         return read_qrels
 
     def _read(self, qrels: QrelsMapping) -> None:
@@ -214,6 +215,8 @@ class Qrels:
             >>> Qrels.from_frame({"query_id": ["q1", "q1"], "doc_id": ["d3", "d7"], "relevance": [2, 1]})
             <Qrels: 1 queries, 2 judgments, 2 groups>
         """
+        # Imported here because only judgments in a table need it.
+        from retrieval_metrics.inputs.column_detection import JUDGMENT_ROLES
         from retrieval_metrics.inputs.dataframes import LongTable
 
         return cls.from_table(LongTable(frame, JUDGMENT_ROLES, columns, allow=allow, is_kept=True).judgments())
@@ -427,6 +430,16 @@ def _drop_negative(judgments: Any) -> Any:
         return {document: grade for document, grade in judgments.items() if grade >= 0}
     groups = map(_drop_negative, judgments)
     return [group for group in groups if group]
+
+
+def _are_questions(judgments: QuestionsOrQrels) -> TypeGuard[Questions]:
+    """Return whether judgments come with questions."""
+    if type(judgments) is dict:
+        return False
+    # Imported here because judgments in a dict, the usual ones, never need it.
+    from retrieval_metrics.inputs.questions import Questions
+
+    return isinstance(judgments, Questions)
 
 
 def as_qrels(questions: QuestionsOrQrels) -> Qrels:

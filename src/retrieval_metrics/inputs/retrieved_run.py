@@ -5,9 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics._internal.redaction import describe_error, show_error
 from retrieval_metrics.inputs.run import load_into_memory
-from retrieval_metrics.inputs.stage_rankings import declare_sources, with_final_stage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -76,6 +74,9 @@ class RetrievedRun(dict[Any, Any]):
         sources: Collection[str] | None = None,
         takes_documents: Mapping[str, bool] | None = None,
     ) -> None:
+        # Imported here because the runs of most callers have no stages.
+        from retrieval_metrics.inputs.stage_rankings import declare_sources, with_final_stage
+
         super().__init__(load_into_memory(rankings))
         self.errors: dict[QueryId, Exception] = dict(errors or {})
         self.seconds: dict[QueryId, float] = dict(seconds or {})
@@ -109,6 +110,9 @@ class RetrievedRun(dict[Any, Any]):
         """
         every_query_failed = self and len(self.errors) >= len(self)
         if every_query_failed:
+            # Imported here because only an error needs it.
+            from retrieval_metrics._internal.redaction import show_error
+
             query, error = next(iter(self.errors.items()))
             raise ValueError(
                 f"there is nothing to evaluate: the retriever failed for every query, {len(self.errors)} of "
@@ -142,5 +146,8 @@ def _make_picklable(error: Exception) -> Exception:
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  (made in the line itself)
     except Exception:
+        # Imported here because few errors need it.
+        from retrieval_metrics._internal.redaction import describe_error
+
         return RuntimeError(describe_error(error))
     return error

@@ -36,7 +36,7 @@ from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS, warn_about_score_direction
-from retrieval_metrics.matching.near_misses import NearCandidates, NearMiss, NearMisses, find_missing
+from retrieval_metrics.matching.near_misses import NO_CANDIDATES, NearCandidates, NearMiss, NearMisses, find_missing
 from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade, require_known_scale
 from retrieval_metrics.metrics.base.metric import Metric, as_metrics
 from retrieval_metrics.metrics.base.rules import as_rules
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from retrieval_metrics._internal.plain_types import BoolArray, FloatArray, IntArray, QueryId
-    from retrieval_metrics.evaluation.scores import Column, Totals
+    from retrieval_metrics.evaluation.scores import Column
+    from retrieval_metrics.evaluation.totals import Totals
     from retrieval_metrics.inputs.column_detection import Columns
     from retrieval_metrics.metrics.base.rules import Rules
 
@@ -357,7 +358,7 @@ def _collect_facts(scores: Scores, n_excluded: IntArray) -> dict[str, Any]:
 def _write_near_misses(near_misses: NearMisses | None, queries: Sequence[QueryId]) -> list[str]:
     """Return the text of each query for the column of near misses."""
     # Those of the block can be none although it has candidates.
-    candidates = NearCandidates() if near_misses is None else near_misses.candidates
+    candidates = NO_CANDIDATES if near_misses is None else near_misses.candidates
     near_by_query: dict[QueryId, list[list[str]]] = {}
     for near_miss in candidates.near_misses:
         entry = [near_miss.judged_id, near_miss.retrieved_id, near_miss.kind]

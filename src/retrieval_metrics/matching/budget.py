@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.files.record_classes import register_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +23,6 @@ _BUDGET_PATTERN = r"(?a:(\d+)\s*)(char|chars|characters|token|tokens|call|calls)
 _UNIT_BY_ALIAS = {"char": "chars", "characters": "chars", "token": "tokens", "call": "calls"}
 
 
-@register_record
 @dataclass(frozen=True, slots=True)
 class Budget:
     """A cutoff by length, white space included, or by calls: as many of the first items as fit into it.
@@ -73,7 +71,6 @@ class Budget:
         return f"{self.size}{self.unit}"
 
 
-@register_record
 @dataclass(frozen=True, slots=True)
 class BudgetFills:
     """How far the first items of each query fill a budget.

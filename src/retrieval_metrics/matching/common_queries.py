@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal.validation import common_id_type, require_same_id_type
-from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
 from retrieval_metrics.inputs.search_history import SearchHistory
 
 if TYPE_CHECKING:
@@ -24,6 +23,9 @@ MAX_LISTED_QUERIES = 3
 def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
     """Count the judged queries of the run, and raise if the run cannot belong to these judgments."""
     if not isinstance(run, Mapping):
+        # Imported here because only an error needs it.
+        from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
+
         refuse_frame(run, "rankings", "Run.from_frame")
         raise TypeError(
             f"a run must map each query id to its ranking, got {type(run).__name__}{wrong_argument_hint(run, 'run')}"

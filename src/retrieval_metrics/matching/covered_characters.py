@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.inputs.items import Text
+from retrieval_metrics.inputs.pieces import Text
 from retrieval_metrics.matching.alternative_choice import TextSegments, choose_alternatives
 from retrieval_metrics.matching.character_ranges import intersect_ranges, merge_ranges
 from retrieval_metrics.matching.piece_hits import pieces_by_query
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import Cut, FloatArray, QueryId
-    from retrieval_metrics.inputs.items import Retrieved, Span
+    from retrieval_metrics.inputs.items import Retrieved
+    from retrieval_metrics.inputs.pieces import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.piece_hits import PieceHits
     from retrieval_metrics.matching.span_offsets import SpanLocator

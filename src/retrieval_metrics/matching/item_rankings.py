@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.ranking_checks import as_list, is_missing_id
 from retrieval_metrics.matching.budget import Lengths
 from retrieval_metrics.matching.covered_characters import CoveredCharacters

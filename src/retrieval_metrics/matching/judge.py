@@ -10,7 +10,6 @@ from retrieval_metrics._internal.optional_packages import is_forked_from_polars
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.matching.budget import Lengths
 from retrieval_metrics.matching.exact_ids import judge_by_id
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.matching.budget import Lengths
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.matching.ranking_order import ScoreOrder
@@ -74,14 +74,23 @@ def _join(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, orde
         return judge_by_id(qrels, run.as_dict(), order)
     first_ranking = _find_first_ranking(run)
     if match == "id" and not qrels.has_pieces and not _holds_items(first_ranking):
-        calls = call_numbers(run)
-        lengths = Lengths(qrels.queries, {}, None, calls) if calls or first_ranking is None else None
-        return judge_by_id(qrels, run, order, lengths)
+        return judge_by_id(qrels, run, order, _find_lengths(qrels, run, first_ranking))
     # Imported here because evaluating ids never needs it.
     from retrieval_metrics.matching.item_rankings import judge_items
     from retrieval_metrics.matching.matching_options import as_matching
 
     return judge_items(qrels, run, as_matching(match), call_numbers(run))
+
+
+def _find_lengths(qrels: Qrels, run: RunMapping, first_ranking: Any) -> Lengths | None:
+    """Return what ids alone tell of lengths: the calls that found them, or that nothing was found; else None."""
+    calls = call_numbers(run)
+    if not calls and first_ranking is not None:
+        return None
+    # Imported here because plain ids have no lengths.
+    from retrieval_metrics.matching.budget import Lengths
+
+    return Lengths(qrels.queries, {}, None, calls)
 
 
 def call_numbers(run: RunMapping | Run) -> Mapping[QueryId, Sequence[int]]:

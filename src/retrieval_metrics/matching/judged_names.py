@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.inputs.documents import DOCUMENTS_REQUIREMENT, documents_as_items
-from retrieval_metrics.inputs.items import Quote, Retrieved, Span
+from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import FILE_NAME, get_file_path, get_match_key, name_path_match
+from retrieval_metrics.inputs.pieces import Quote, Span
 from retrieval_metrics.matching.near_ids import NearIdIndex, find_near_kind
 from retrieval_metrics.matching.text_normalisation import normalise
 

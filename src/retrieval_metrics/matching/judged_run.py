@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.matching.budget import missing_lengths_error
-from retrieval_metrics.matching.condensed import condense
 from retrieval_metrics.matching.group_credits import (
     hits_of_documents,
     hits_of_groups,
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import BoolArray, Cut, FloatArray, IntArray
-    from retrieval_metrics.inputs.items import Span
+    from retrieval_metrics.inputs.pieces import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.budget import Budget, BudgetFills, Lengths
     from retrieval_metrics.matching.covered_characters import CoveredCharacters
@@ -175,6 +173,9 @@ class JudgedRun:
     def filled(self, budget: Budget) -> BudgetFills:
         """Return how the first items of each query fill a budget."""
         if self.lengths is None:
+            # Imported here because only an error needs it.
+            from retrieval_metrics.matching.budget import missing_lengths_error
+
             raise missing_lengths_error(budget)
         return self.lengths.fill_budget(budget)
 
@@ -222,6 +223,9 @@ class JudgedRun:
 
     @cached_property
     def _condensed(self) -> JudgedRun:
+        # Imported here because few rules remove unjudged documents.
+        from retrieval_metrics.matching.condensed import condense
+
         condensed = condense(self)
         return JudgedRun(
             self.qrels, condensed.items, condensed.n_retrieved, condensed.duplicates, self.credits_duplicates

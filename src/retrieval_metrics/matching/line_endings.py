@@ -14,7 +14,7 @@ from retrieval_metrics.matching.text_normalisation import normalise
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.inputs.items import Span
+    from retrieval_metrics.inputs.pieces import Span
     from retrieval_metrics.inputs.source_text import SourceText
 
 # Spans are reported as doubtful only if those that fit the words of their source only with other line endings outnumber

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.items import Metadata
+from retrieval_metrics.inputs.pieces import Metadata
 from retrieval_metrics.matching.piece_hits import pieces_by_query
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ found. In a large run, the first results of some queries are searched first, and
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -104,8 +104,7 @@ class NearMiss(NamedTuple):
     kind: NearIdKind
 
 
-@dataclass(frozen=True, slots=True)
-class NearCandidates:
+class NearCandidates(NamedTuple):
     """Missing documents for which another spelling of their ids was retrieved.
 
     Attributes:
@@ -113,8 +112,8 @@ class NearCandidates:
         n_distinct: How many pairs of different documents differ so, by kind.
     """
 
-    near_misses: tuple[NearMiss, ...] = ()
-    n_distinct: Mapping[NearIdKind, int] = field(default_factory=dict)
+    near_misses: tuple[NearMiss, ...]
+    n_distinct: Mapping[NearIdKind, int]
 
     def select_near_misses(self, n_missing: int) -> list[NearMiss]:
         """Return the candidates that are no different documents, judged by all of the run.
@@ -143,6 +142,9 @@ class NearCandidates:
         return sorted(accepted, key=lambda near_miss: near_miss.position)
 
 
+NO_CANDIDATES = NearCandidates((), {})
+
+
 @dataclass(frozen=True, slots=True)
 class NearMisses:
     """The near misses of a run.
@@ -155,7 +157,7 @@ class NearMisses:
 
     entries: tuple[NearMiss, ...] = ()
     n_missing: int = 0
-    candidates: NearCandidates = field(default_factory=NearCandidates)
+    candidates: NearCandidates = NO_CANDIDATES
 
     @classmethod
     def merge(cls, parts: Iterable[NearMisses]) -> NearMisses:
@@ -224,7 +226,7 @@ def _search(
     positions = np.flatnonzero(is_missing)
     if not len(positions):
         return NO_NEAR_MISSES
-    candidates = NearCandidates()
+    candidates = NO_CANDIDATES
     if judged.qrels.document_kind is str:
         candidates = _search_spellings(judged, run, match, positions)
     entries = candidates.select_near_misses(len(positions))
@@ -242,10 +244,10 @@ def _search_spellings(
     """Return the missing documents for which another spelling of their ids was retrieved."""
     sampled = _sample_queries(judged, positions)
     if not isinstance(run, Run) and not _may_hold_near_misses(judged, run, match, sampled):
-        return NearCandidates()
+        return NO_CANDIDATES
     sample = _Search(judged, run, match, sampled)
     if next(sample.find(MAX_SAMPLED_IDS // max(len(sample.queries), 1), is_sample=True), None) is None:
-        return NearCandidates()
+        return NO_CANDIDATES
     search = _Search(judged, run, match, positions)
     candidates = list(search.find(None))
     return _separate_distinct_documents(candidates, search)

@@ -12,7 +12,7 @@ from retrieval_metrics.matching.span_offsets import ItemPositions
 
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray
-    from retrieval_metrics.inputs.items import Span
+    from retrieval_metrics.inputs.pieces import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.matching.span_offsets import ItemLocation
 

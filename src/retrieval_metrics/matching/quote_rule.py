@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.inputs.items import Quote
+from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.matching.piece_hits import pieces_by_query
 from retrieval_metrics.matching.quote_search import SearchedText, is_separate_part
 from retrieval_metrics.matching.text_normalisation import normalise, normalise_words

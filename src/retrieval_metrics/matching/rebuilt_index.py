@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.document_texts import iterate_items, unify_text
-from retrieval_metrics.inputs.items import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,6 +75,9 @@ def judge_by_corpus_texts(qrels: Qrels) -> Qrels:
 
 
 def _replace_ids(grades: Mapping[Any, float], corpus: Mapping[Any, str]) -> dict[Any, float]:
+    # Imported here because few indexes are rebuilt.
+    from retrieval_metrics.inputs.pieces import Text
+
     grade_by_text: dict[Any, float] = {}
     for document, grade in grades.items():
         text = Text(corpus[document])

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.inputs.documents import keep_for_rereading, source_text_by_name
-from retrieval_metrics.inputs.items import Span
-from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.match_key import Key
@@ -20,6 +14,9 @@ def sources_of_spans(qrels: Qrels) -> set[str]:
     """Return the names of the documents in which spans are judged."""
     if not qrels.has_pieces:
         return set()
+    # Imported here because evaluating ids never needs it.
+    from retrieval_metrics.inputs.pieces import Span
+
     return {piece.source for piece in qrels.documents if isinstance(piece, Span)}
 
 
@@ -47,6 +44,11 @@ def with_source_texts(
     if documents is None and not judged_sources:
         return match
     # Imported here because evaluating ids never needs it.
+    from dataclasses import replace
+
+    from retrieval_metrics._internal.warn import warn
+    from retrieval_metrics.inputs.documents import keep_for_rereading, source_text_by_name
+    from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.matching.judged_names import require_judged_names
     from retrieval_metrics.matching.matching_options import Matching, as_matching
 

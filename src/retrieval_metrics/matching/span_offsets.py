@@ -12,7 +12,8 @@ from retrieval_metrics.matching.text_normalisation import normalise
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.inputs.items import Retrieved, Span
+    from retrieval_metrics.inputs.items import Retrieved
+    from retrieval_metrics.inputs.pieces import Span
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
 
     # The judged spans of a query by the name of their source.

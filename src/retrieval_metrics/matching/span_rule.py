@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.items import Quote, Span
+from retrieval_metrics.inputs.pieces import Quote, Span
 from retrieval_metrics.matching.character_ranges import RangeUnion, intersect_ranges
 from retrieval_metrics.matching.judged_columns import Unlocated
 from retrieval_metrics.matching.line_endings import repair_line_endings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.inputs.items import Text
+from retrieval_metrics.inputs.pieces import Text
 from retrieval_metrics.matching.piece_hits import pieces_by_query
 from retrieval_metrics.matching.text_normalisation import locate_words
 from retrieval_metrics.matching.words import COMPOUND_WORD, unhyphenated_words, word_runs

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.metrics.base.registry import DEFINITIONS, NAME_BY_ALIAS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from retrieval_metrics.matching.budget import Budget
     from retrieval_metrics.metrics.base.definition import ParameterValue
 
 _NAME_PATTERN = r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>(?s:.*?)))?\s*"
@@ -86,6 +86,9 @@ def _read_cutoff(text: str, cutoff: str) -> int | Budget:
     if "," in cutoff:
         names = [name.strip() for name in text.split(",")]
         raise ValueError(f"{text!r} names several metrics; write a list: {names}")
+    # Imported here because few cutoffs are budgets.
+    from retrieval_metrics.matching.budget import Budget
+
     budget = Budget.parse(cutoff)
     if budget is None:
         raise ValueError(

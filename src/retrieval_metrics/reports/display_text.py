@@ -48,6 +48,8 @@ def escaped(text: str) -> str:
         >>> print(escaped("q\x1b[31m7"))
         q\x1b[31m7
     """
+    if text.replace("\n", "").isprintable():  # the usual case, found faster than by a search
+        return text
     return CONTROL.sub(_as_escape, text)
 
 
@@ -62,6 +64,8 @@ def format_one_line(text: str) -> str:
         >>> print(format_one_line("two\nlines"))
         two\nlines
     """
+    if text.isprintable():  # the usual case, found faster than by a search
+        return text
     return _BREAKS.sub(_as_escape, text.replace("\t", " "))
 
 
@@ -69,7 +73,10 @@ def format_cells(texts: Iterable[str]) -> list[str]:
     """Return texts as `format_one_line` does, each for a cell of a table."""
     cells = []
     for text in texts:
-        cells.append(_BREAKS.sub(_as_escape, text.replace("\t", " ")))
+        if text.isprintable():  # asked here, because a call takes longer than the rest
+            cells.append(text)
+        else:
+            cells.append(format_one_line(text))
     return cells
 
 

@@ -9,6 +9,7 @@ from retrieval_metrics.statistics.difference_intervals import critical_value_to_
 from retrieval_metrics.statistics.difference_intervals import difference_interval as difference_interval
 from retrieval_metrics.statistics.difference_intervals import min_significant_units as min_significant_units
 from retrieval_metrics.statistics.difference_intervals import student_critical_value as student_critical_value
+from retrieval_metrics.statistics.exact_sums import ExactSums as ExactSums
 from retrieval_metrics.statistics.group_sequential import spending_levels as spending_levels
 from retrieval_metrics.statistics.mean_intervals import Interval as Interval
 from retrieval_metrics.statistics.mean_intervals import interval_from_sums as interval_from_sums
@@ -33,5 +34,4 @@ from retrieval_metrics.statistics.randomisation_tests import SignFlip as SignFli
 from retrieval_metrics.statistics.randomisation_tests import sign_flip_test as sign_flip_test
 from retrieval_metrics.statistics.rare_changes import RareChange as RareChange
 from retrieval_metrics.statistics.rare_changes import rare_change as rare_change
-from retrieval_metrics.statistics.sums import ExactSums as ExactSums
 from retrieval_metrics.statistics.sums import Sums as Sums

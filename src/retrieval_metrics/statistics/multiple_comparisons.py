@@ -33,6 +33,9 @@ SUM_TOLERANCE = 1e-9
 # A share of choices that exceeds alpha by less than this, relative to alpha, does so by rounding only.
 ALPHA_TOLERANCE = 1e-9
 
+# Largest sums that are kept until it is known which steps need their own critical values: 8 MB.
+MAX_KEPT_SUMS = 2**20
+
 # The share of the choices, those furthest from 0, that is sorted to find a critical value.
 SORTED_SHARE = 0.25
 
@@ -187,7 +190,12 @@ def _test_exactly(column: NDArray[np.float64], alpha: float, max_sums: int) -> _
     tolerance = sum_rounding(len(scaled))
     is_reached = distances >= abs(scaled.sum()) - tolerance
     p_value = min(1.0, float(signed_sums.probabilities[is_reached].sum()))
-    critical_sum = _find_critical_value(distances, signed_sums.probabilities, alpha, tolerance)
+    # Reversed, the sums are their own negatives, so the first half holds every distance, and each stands for two.
+    n_first_half = (len(distances) + 1) // 2
+    weights = 2 * signed_sums.probabilities[:n_first_half]
+    if len(distances) % 2:
+        weights[-1] /= 2  # the sum in the middle has no other
+    critical_sum = _find_critical_value(distances[:n_first_half], weights, alpha, tolerance)
     return _ExactTest(p_value, critical_sum / float(np.sqrt(scaled @ scaled)))
 
 
@@ -298,6 +306,13 @@ class _SignChoices(NamedTuple):
         """How much the observed choice counts besides the others; the choices that are listed hold it."""
         return 0.0 if self.counts is not None else 1 / (self.resamples + 1)
 
+    @property
+    def n_choices(self) -> int:
+        """How many choices are listed or drawn."""
+        if self.counts is None:
+            return self.resamples
+        return int(np.prod(self.counts + 1))
+
     def blocks(self) -> Iterator[_WeightedSums]:
         """Yield the standardised sums of some choices, shape (choices, hypotheses), and the weights of the choices."""
         block_size = max(1, MAX_NUMBERS_AT_ONCE // max(len(self.rows), len(self.plus)))
@@ -365,8 +380,9 @@ def _step_down(choices: _SignChoices, alpha: float, advance: Callable[[int], Non
     thresholds = choices.observed - SUM_TOLERANCE
     uncorrected = np.full(len(thresholds), choices.observed_weight)
     corrected = np.full(len(thresholds), choices.observed_weight)
+    n_kept_steps = len(thresholds) if choices.n_choices * len(thresholds) <= MAX_KEPT_SUMS else 1
     # Where choices are drawn, the observed one counts as one of them.
-    largest_blocks = [choices.observed[:1]]
+    largest_blocks = [choices.observed[None, :n_kept_steps]]
     weight_blocks = [np.array([choices.observed_weight])]
     n_done = 0
     if advance is not None:
@@ -375,19 +391,24 @@ def _step_down(choices: _SignChoices, alpha: float, advance: Callable[[int], Non
         uncorrected += weights @ (sums >= thresholds)
         largest_by_step = _largest_by_step(sums)
         corrected += weights @ (largest_by_step >= thresholds)
-        largest_blocks.append(largest_by_step[:, 0].copy())
+        largest_blocks.append(largest_by_step[:, :n_kept_steps].copy())
         weight_blocks.append(weights)
         n_done += len(sums)
         if advance is not None:
             advance(n_done)
     corrected = np.minimum(np.maximum.accumulate(corrected), 1.0)
-    first_critical = _find_critical_value(
-        np.concatenate(largest_blocks), np.concatenate(weight_blocks), alpha, SUM_TOLERANCE
-    )
+    largest = np.concatenate(largest_blocks)
+    all_weights = np.concatenate(weight_blocks)
+    first_critical = _find_critical_value(largest[:, 0], all_weights, alpha, SUM_TOLERANCE)
     critical = np.full(len(thresholds), first_critical)
     later_steps = np.flatnonzero((corrected <= alpha * (1 + ALPHA_TOLERANCE)) & (choices.observed <= critical))
     if len(later_steps):
-        critical[later_steps] = _critical_values_of_steps(choices, later_steps, alpha)
+        if later_steps[-1] < n_kept_steps:
+            largest_of_steps = largest[:, later_steps]
+        else:
+            largest_of_steps = _compute_largest_of_steps(choices, later_steps)
+        for step, column in zip(later_steps.tolist(), largest_of_steps.T, strict=True):
+            critical[step] = _find_critical_value(column, all_weights, alpha, SUM_TOLERANCE)
     return _Steps(np.minimum(uncorrected, 1.0), corrected, critical, first_critical)
 
 
@@ -397,13 +418,9 @@ def _largest_by_step(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return largest
 
 
-def _critical_values_of_steps(choices: _SignChoices, steps: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
-    """Return the critical values of later steps, from the same choices once more."""
+def _compute_largest_of_steps(choices: _SignChoices, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the largest sums of some steps from the same choices once more, the observed one first."""
     largest_blocks = [choices.observed[None, steps]]
-    weight_blocks = [np.array([choices.observed_weight])]
-    for sums, weights in choices.blocks():
-        largest_blocks.append(_largest_by_step(sums)[:, steps])
-        weight_blocks.append(weights)
-    largest = np.concatenate(largest_blocks)
-    all_weights = np.concatenate(weight_blocks)
-    return np.array([_find_critical_value(column, all_weights, alpha, SUM_TOLERANCE) for column in largest.T])
+    for block in choices.blocks():
+        largest_blocks.append(_largest_by_step(block.sums)[:, steps])
+    return np.concatenate(largest_blocks)

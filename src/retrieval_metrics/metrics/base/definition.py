@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf, isfinite, isnan, nan
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ class TieOrderValues(NamedTuple):
     highest: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter of a metric.
 
     Attributes:
@@ -48,7 +48,7 @@ class Parameter:
     read: Callable[[Any], ParameterValue]
     default: ParameterValue | None
     meaning: str
-    choices: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, str] = MappingProxyType({})
     acts_on: ActsOn = ""
     examples: tuple[ParameterValue, ...] = ()
 

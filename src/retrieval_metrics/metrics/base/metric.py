@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from retrieval_metrics._internal.validation import positive_integer
-from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.metrics.base.registry import DEFINITIONS, NAME_BY_ALIAS
 from retrieval_metrics.metrics.metric_names import canonical_name, read_name
 
 if TYPE_CHECKING:
+    from retrieval_metrics.matching.budget import Budget
     from retrieval_metrics.metrics.base.definition import Definition, MetricRecipe, ParameterValue
 
 
@@ -68,7 +68,7 @@ class Metric:
     def _set(self, name: str, k: int | Budget | None, parameters: Mapping[str, ParameterValue]) -> None:
         name = canonical_name(name, GIVEN_METRICS)
         definition = DEFINITIONS[name]
-        if not (k is None or isinstance(k, Budget)):
+        if k is not None and not _is_budget(k):
             k = positive_integer(k, f"the cutoff k of {name}", or_none=True)
         if k is not None and not definition.takes_cutoff:
             raise ValueError(f"{name} takes no cutoff, got {name}@{k}; {definition.summary}")
@@ -115,6 +115,11 @@ class Metric:
             raise
 
     @property
+    def has_budget(self) -> bool:
+        """Whether the cutoff is a `Budget`."""
+        return self.k is not None and not isinstance(self.k, int)
+
+    @property
     def in_words(self) -> str:
         """What its mean says, in everyday words.
 
@@ -124,7 +129,7 @@ class Metric:
         """
         first = "the ranking"
         if self.k is not None:
-            size = self.k.in_words if isinstance(self.k, Budget) else self.k
+            size = self.k if isinstance(self.k, int) else self.k.in_words
             first = "the first result" if size == 1 else f"the first {size}"
         return (self.definition.plain_summary or self.definition.summary).format(first=first)
 
@@ -157,6 +162,15 @@ class Metric:
 
     def __repr__(self) -> str:
         return f"Metric.parse({str(self)!r})"
+
+
+def _is_budget(cutoff: object) -> TypeGuard[Budget]:
+    if isinstance(cutoff, int):
+        return False
+    # Imported here because few cutoffs are budgets.
+    from retrieval_metrics.matching.budget import Budget
+
+    return isinstance(cutoff, Budget)
 
 
 def _make_metric(name: str, k: int | Budget | None, parameters: Iterable[tuple[str, ParameterValue]]) -> Metric:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.metrics.base.definition import TieOrderValues
 from retrieval_metrics.metrics.base.rules import STANDARD
 
@@ -66,7 +65,7 @@ def takes_plain_rankings(metrics: Iterable[Metric], rules: Rules) -> bool:
     if rules is not STANDARD:
         return False
     for metric in metrics:
-        if metric.definition.score_plain is None or metric.parameters or isinstance(metric.k, Budget):
+        if metric.definition.score_plain is None or metric.parameters or metric.has_budget:
             return False
     return True
 
@@ -77,7 +76,7 @@ def score_plain_ranking(metric: Metric, ranking: PlainRanking) -> float:
     It takes a tenth of the time, because arrays take longer than numbers where there are few.
     """
     score_plain = metric.definition.score_plain
-    if score_plain is None or isinstance(metric.k, Budget):
+    if score_plain is None or not (metric.k is None or isinstance(metric.k, int)):
         raise TypeError(f"{metric} is not computed from a plain ranking; ask takes_plain_rankings before")
     return score_plain(ranking, metric.k) if ranking.ideal else math.nan
 

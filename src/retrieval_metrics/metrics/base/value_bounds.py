@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.matching.judged_columns import Items
 from retrieval_metrics.matching.judged_run import JudgedRun
 from retrieval_metrics.matching.rank_rows import is_relevant, ordinals
@@ -61,7 +60,7 @@ def share_binary(metric: Metric, sums: Sums, two_valued: Sums | None) -> float:
 
 def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:
     """Return whether sorting the relevant documents by grade gives the metric's best value."""
-    if qrels.has_pieces or isinstance(metric.k, Budget):
+    if qrels.has_pieces or metric.has_budget:
         return False
     return metric.definition.ignores_groups or qrels.is_flat
 
