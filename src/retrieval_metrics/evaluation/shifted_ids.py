@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from itertools import chain, compress, islice, pairwise
+from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics._internal.patterns import lazy_pattern
+import numpy as np
+
 from retrieval_metrics.evaluation.own_id_first import iterate_first_rankings
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
-    from retrieval_metrics._internal.plain_types import QueryId
+    from retrieval_metrics._internal.plain_types import BoolArray, QueryId
     from retrieval_metrics.evaluation.scores import Origin
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
@@ -33,7 +32,9 @@ MIN_NUMBERS = 10
 MAX_FOUND_SHARE = 0.2
 MIN_SHIFTED_SHARE = 0.5
 
-_LAST_NUMBER = lazy_pattern(r"\d+$")
+_DIGITS = "0123456789"
+# The digits that a shift changes alone, by offset.
+_SHIFTED_DIGITS = {1: dict(pairwise(_DIGITS)), -1: dict(pairwise(reversed(_DIGITS)))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +63,35 @@ class ShiftedIds:
 def find_shifted_ids(origin: Origin) -> ShiftedIds | None:
     """Return that ids or rankings are shifted by one, if hardly any relevant document is found otherwise; else None."""
     judged = origin.judged
-    n_relevant = int((judged.qrels.document_grade > 0).sum())
+    qrels = judged.qrels
+    is_relevant = qrels.document_grade > 0
+    n_relevant = int(np.count_nonzero(is_relevant))
     if n_relevant < MIN_DOCUMENTS or len(judged.items.document) > n_relevant / 2:
         return None
+    rankings = dict(iterate_first_rankings(origin.run, judged, MAX_QUERIES))
+    if not _may_hold_most(qrels, is_relevant, rankings):
+        return None
+    relevant = {query: _list_relevant(qrels, is_relevant, query) for query in rankings}
     key = get_match_key(origin.match)
-    first_ids: dict[QueryId, set[Any]] = {}
-    for query, ranking in iterate_first_rankings(origin.run, judged, MAX_QUERIES):
-        first_ids[query] = _list_first_ids(ranking, key)
-    for count_shifted in (_count_documents, _count_queries):
-        up = count_shifted(judged.qrels, first_ids, 1)
-        down = count_shifted(judged.qrels, first_ids, -1)
-        if _is_conclusive(up, down):
-            return up
-        if _is_conclusive(down, up):
-            return down
+    first_ids = {query: _list_first_ids(ranking, key) for query, ranking in rankings.items()}
+    numbered = _find_counted(chain.from_iterable(relevant.values()))
+    up = _count_documents(relevant, first_ids, numbered, 1)
+    down = _count_documents(relevant, first_ids, numbered, -1)
+    if not _is_conclusive(up, down) and not _is_conclusive(down, up):
+        up = _count_queries(relevant, first_ids, qrels, 1)
+        down = _count_queries(relevant, first_ids, qrels, -1)
+    if _is_conclusive(up, down):
+        return up
+    if _is_conclusive(down, up):
+        return down
     return None
+
+
+def _may_hold_most(qrels: Qrels, is_relevant: BoolArray, queries: Collection[QueryId]) -> bool:
+    """Return whether the first results of queries are enough to hold most of their relevant documents."""
+    n_relevant_by_query = np.bincount(qrels.document_query[is_relevant], minlength=len(qrels))
+    n_relevant = n_relevant_by_query[[qrels.place[query] for query in queries]].sum()
+    return bool(n_relevant >= MIN_DOCUMENTS and MIN_SHIFTED_SHARE * n_relevant <= MAX_RANK * len(queries))
 
 
 def _is_conclusive(shifted: ShiftedIds | None, opposite: ShiftedIds | None) -> bool:
@@ -93,44 +108,52 @@ def _is_conclusive(shifted: ShiftedIds | None, opposite: ShiftedIds | None) -> b
 def _list_first_ids(ranking: Any, key: Key) -> set[Any]:
     if isinstance(ranking, Mapping):
         # At once, because a guarded ranking is checked whenever it is read.
-        entries = list(ranking.items())
-        return {document for document, _ in heapq.nlargest(MAX_RANK, entries, key=itemgetter(1))}
+        scores = ranking if type(ranking) is dict else dict(ranking.items())
+        if len(scores) <= MAX_RANK:
+            return set(scores)
+        return set(sorted(scores, key=scores.__getitem__, reverse=True)[:MAX_RANK])
     ids = set()
     for element in islice(ranking, MAX_RANK):
         ids.add(key(element) if isinstance(element, Retrieved) else element)
     return ids
 
 
-def _list_relevant(qrels: Qrels, query: QueryId) -> list[Any]:
-    position = qrels.place[query]
-    relevant = []
-    for document in range(qrels.bounds[position], qrels.bounds[position + 1]):
-        if qrels.document_grade[document] > 0:
-            relevant.append(qrels.documents[document])
-    return relevant
+def _list_relevant(qrels: Qrels, is_relevant: BoolArray, query: QueryId) -> list[Any]:
+    place = qrels.place[query]
+    rows = slice(qrels.bounds[place], qrels.bounds[place + 1])
+    return list(compress(qrels.documents[rows], is_relevant[rows].tolist()))
 
 
-def _count_documents(qrels: Qrels, first_ids: Mapping[QueryId, set[Any]], offset: int) -> ShiftedIds | None:
+def _count_documents(
+    relevant: Mapping[QueryId, list[Any]],
+    first_ids: Mapping[QueryId, set[Any]],
+    series_by_document: Mapping[Any, str],
+    offset: int,
+) -> ShiftedIds | None:
     """Return how many relevant documents are found if the numbers at the end of their ids are shifted."""
-    counted = _find_counted(document for query in first_ids for document in _list_relevant(qrels, query))
     n_relevant = 0
     n_found = 0
     shifted: list[tuple[Any, Any]] = []
     for query, ids in first_ids.items():
-        for document in _list_relevant(qrels, query):
-            if document not in counted:
+        for document in relevant[query]:
+            series = series_by_document.get(document)
+            if series is None:
                 continue
-            shifted_id = _shift_id(document, offset)
             n_relevant += 1
-            n_found += document in ids
-            if shifted_id in ids and document not in ids:
+            if document in ids:
+                n_found += 1
+                continue
+            shifted_id = _shift_id(document, series, offset)
+            if shifted_id in ids:
                 shifted.append((document, shifted_id))
     if not shifted:
         return None
     return ShiftedIds("documents", offset, len(shifted), n_found, n_relevant, *shifted[0])
 
 
-def _count_queries(qrels: Qrels, first_ids: Mapping[QueryId, set[Any]], offset: int) -> ShiftedIds | None:
+def _count_queries(
+    relevant: Mapping[QueryId, list[Any]], first_ids: Mapping[QueryId, set[Any]], qrels: Qrels, offset: int
+) -> ShiftedIds | None:
     """Return how many relevant documents are found in the ranking of the query after or before."""
     n_relevant = 0
     n_found = 0
@@ -140,58 +163,50 @@ def _count_queries(qrels: Qrels, first_ids: Mapping[QueryId, set[Any]], offset: 
         if not 0 <= place < len(qrels) or qrels.queries[place] not in first_ids:
             continue
         other_query = qrels.queries[place]
-        for document in _list_relevant(qrels, query):
+        other_ids = first_ids[other_query]
+        for document in relevant[query]:
             n_relevant += 1
-            n_found += document in ids
-            if document in first_ids[other_query] and document not in ids:
+            if document in ids:
+                n_found += 1
+            elif document in other_ids:
                 shifted.append((document, other_query))
     if not shifted:
         return None
     return ShiftedIds("queries", offset, len(shifted), n_found, n_relevant, *shifted[0])
 
 
-class _NumberedId(NamedTuple):
-    """An id with a number at its end, without which it names the series; a number alone has the series None."""
+def _find_counted(documents: Iterable[Any]) -> dict[Any, str]:
+    """Return the documents whose ids count them, with what stands before the number.
 
-    series: str | None
-    digits: str
-
-
-def _split_number(document: Any) -> _NumberedId | None:
-    """Return an id split at the number at its end; None if it has none."""
-    if isinstance(document, int):
-        return _NumberedId(None, str(document))
-    if not isinstance(document, str):
-        return None
-    match = _LAST_NUMBER.search(document)
-    if match is None or not match[0].isascii():
-        return None
-    return _NumberedId(document[: match.start()], match[0])
-
-
-def _find_counted(documents: Iterable[Any]) -> set[Any]:
-    """Return the documents whose ids count them: many differ in the number at the end alone."""
-    documents_by_series: dict[str | None, set[Any]] = {}
+    Many of them differ in the number at the end alone.
+    """
+    documents_by_series: dict[str, set[Any]] = {}
     for document in documents:
-        numbered = _split_number(document)
-        if numbered is not None:
-            documents_by_series.setdefault(numbered.series, set()).add(document)
-    counted: set[Any] = set()
-    for documents_of_series in documents_by_series.values():
+        series = ""
+        if isinstance(document, str):
+            series = document.rstrip(_DIGITS)
+        elif not isinstance(document, int):
+            continue
+        if series != document:
+            documents_by_series.setdefault(series, set()).add(document)
+    series_by_document: dict[Any, str] = {}
+    for series, documents_of_series in documents_by_series.items():
         if len(documents_of_series) >= MIN_NUMBERS:
-            counted |= documents_of_series
-    return counted
+            series_by_document.update(dict.fromkeys(documents_of_series, series))
+    return series_by_document
 
 
-def _shift_id(document: Any, offset: int) -> Any:
-    """Return an id whose last number is larger or smaller by one; None if there is none."""
+def _shift_id(document: Any, series: str, offset: int) -> Any:
+    """Return an id whose last number, behind its series, is larger or smaller by one; None if there is none."""
     if isinstance(document, int):
         return document + offset
-    numbered = _split_number(document)
-    if numbered is None:
-        return None
-    number = int(numbered.digits) + offset
+    last_digit = _SHIFTED_DIGITS[offset].get(document[-1])
+    if last_digit is not None:  # nothing is carried, so the others stay, and this is faster
+        return document[:-1] + last_digit
+    digits = document[len(series) :]
+    number = int(digits) + offset
     if number < 0:
         return None
-    width = len(numbered.digits) if numbered.digits.startswith("0") else 1
-    return f"{numbered.series}{number:0{width}d}"
+    if digits.startswith("0"):
+        return f"{series}{number:0{len(digits)}d}"
+    return f"{series}{number}"
