@@ -2,6 +2,9 @@
 
 import copy
 import math
+import random
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +129,50 @@ def test_one_million_documents_for_one_query() -> None:
     ranking = [f"d{number}" for number in range(1_000_000)]
     result = rm.evaluate({"q": {"d0": 1, "d999999": 1}}, {"q": ranking}, ["recall@10", "recall", "map"])
     assert dict(result.means) == pytest.approx({"recall@10": 0.5, "recall": 1, "map": (1 + 2 / 1e6) / 2})
+
+
+def count_python_calls(work: Callable[[], object]) -> int:
+    """Return how many functions in Python a work calls; those in C are not counted."""
+    n_calls = 0
+
+    def count(_frame: object, event: str, _: object) -> None:
+        nonlocal n_calls
+        n_calls += event == "call"
+
+    # A coverage measurement or a debugger may have set another.
+    profile = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(profile)
+    return n_calls
+
+
+@pytest.mark.parametrize("form", [dict, list, set])
+def test_no_function_is_called_for_each_judged_document(form: Callable[[Any], Any]) -> None:
+    source = random.Random(0)
+    names = [f"d{number}" for number in range(2_000)]
+    run: Any = {f"q{query}": source.sample(names, 10) for query in range(40)}
+    n_calls = []
+    for n_judged in (300, 300, 600):  # the first call fills caches
+        qrels = {query: form(dict.fromkeys(source.sample(names, n_judged), 1)) for query in run}
+        n_calls.append(count_python_calls(lambda qrels=qrels: rm.evaluate(qrels, run)))  # type: ignore[misc]
+    assert n_calls[2] < 1.1 * n_calls[1]
+
+
+@pytest.mark.parametrize("has_scores", [True, False])
+def test_no_function_is_called_for_each_retrieved_document(has_scores: bool) -> None:
+    source = random.Random(0)
+    names = [f"d{number}" for number in range(2_000)]
+    qrels: Any = {f"q{query}": source.sample(names, 3) for query in range(40)}
+    n_calls = []
+    for n_results in (300, 300, 600):  # the first call fills caches
+        run: Any = {query: source.sample(names, n_results) for query in qrels}
+        if has_scores:
+            run = {query: {name: 1 / rank for rank, name in enumerate(run[query], 1)} for query in run}
+        n_calls.append(count_python_calls(lambda run=run: rm.evaluate(qrels, run)))  # type: ignore[misc]
+    assert n_calls[2] < 1.1 * n_calls[1]
 
 
 def test_nothing_that_was_handed_over_is_changed() -> None:

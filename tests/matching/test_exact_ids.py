@@ -47,6 +47,20 @@ def test_integer_ids_tie_as_decimal_strings() -> None:
     assert ranks([10, 9], {10: 1.0, 9: 1.0}) == {9: 1, 10: 2}
 
 
+@pytest.mark.parametrize("n_retrieved", [256, 257, 512, 513, 1_000])
+@pytest.mark.parametrize("n_found", [0, 1, 3, 15, 250])
+@pytest.mark.parametrize("kind", [int, str])
+def test_a_few_and_many_judged_documents_are_found_in_long_lists(kind: Any, n_found: int, n_retrieved: int) -> None:
+    source = random.Random(n_found)
+    retrieved = [kind(number) for number in source.sample(range(1, 3_000), n_retrieved)]
+    found = [*retrieved[:1], *retrieved[-1:], *source.sample(retrieved[1:-1], n_found)] if n_found else []
+    judged = [*found, *(kind(number) for number in range(4_000, 4_030))]
+    expected = {document: retrieved.index(document) + 1 for document in found}
+    assert ranks(judged, retrieved) == ranks(judged, tuple(retrieved)) == expected
+    repeated = [*retrieved, *retrieved[:20]]
+    assert ranks(judged, repeated) == expected
+
+
 def test_ties_are_found_in_long_rankings_too() -> None:
     rng = random.Random(4)
     run = {f"d{number}": float(rng.randrange(40)) for number in range(1500)}

@@ -161,7 +161,7 @@ def _find_id_warnings(origin: Origin, shifted_ids: ShiftedIds | None) -> list[Da
 def find_missing_values(judged: JudgedRun) -> list[str]:
     """Return the relevant ids that are how a missing cell is printed, if they were not found."""
     qrels = judged.qrels
-    if qrels.document_kind is not str or not any(name in qrels.documents for name in MISSING_VALUES):
+    if qrels.document_kind is not str or MISSING_VALUES.isdisjoint(qrels.documents):
         return []
     positions = np.flatnonzero(find_missing(judged) & (qrels.document_grade > 0)).tolist()
     return [str(qrels.documents[position]) for position in positions if qrels.documents[position] in MISSING_VALUES]

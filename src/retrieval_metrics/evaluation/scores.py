@@ -18,7 +18,7 @@ from retrieval_metrics.metrics.base.value_bounds import find_two_valued_queries,
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.counts import Counts

@@ -415,7 +415,7 @@ class Qrels:
     @cached_property
     def place(self) -> dict[Any, int]:
         """The position of each query in `queries`."""
-        return {query: index for index, query in enumerate(self.queries)}
+        return dict(zip(self.queries, range(len(self.queries)), strict=True))
 
     def __len__(self) -> int:
         """Return the number of judged queries."""

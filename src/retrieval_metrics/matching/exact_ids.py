@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import compress, repeat
 from math import isfinite
+from operator import countOf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from retrieval_metrics.matching.short_lists import find_in_short_lists
 from retrieval_metrics.matching.short_rankings import find_in_short_rankings, list_short_rankings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId, IntArray, QueryId
     from retrieval_metrics.inputs.items import RunMapping
@@ -44,6 +45,10 @@ MIN_SCORES_FOR_NUMPY = 64
 
 # The length of a list from which it is searched for the judged documents, instead of these in a dict of the list.
 MIN_LENGTH_FOR_SET = 256
+
+# The length of a list for each document to be found in it from which it is searched block by block, and of a block.
+MIN_LENGTH_PER_FOUND = 64
+BLOCK_LENGTH = 256
 
 # The number of judged documents from which a loop in C finds those in a ranking faster, in spite of its start.
 MIN_JUDGED_FOR_C_LOOP = 16
@@ -94,7 +99,11 @@ def _find_query_by_query(qrels: Qrels, run: RunMapping, order: ScoreOrder) -> _F
         else:
             document_ids = as_list(ranking, query)
             if document_ids:
-                id_types.update(map(type, document_ids))
+                # Counting one type takes less time than collecting all of them.
+                if countOf(map(type, document_ids), str) == len(document_ids):
+                    id_types.add(str)
+                else:
+                    id_types.update(map(type, document_ids))
                 finder.n_retrieved[index] = len(document_ids)
                 finder.find_in_list(index, document_ids)
     n_retrieved = np.array(finder.n_retrieved)
@@ -276,7 +285,7 @@ class IdFinder:
                 if len(distinct_ids) == n_retrieved:
                     if "" in distinct_ids:
                         refuse_empty_id(self.queries[index])
-                    self._find_in_long_list(start, end, ranking)
+                    self._find_in_long_list(start, end, ranking, distinct_ids)
                     return
             first_index: dict[Any, int] = dict(zip(reversed(ranking), range(n_retrieved - 1, -1, -1), strict=True))
         except TypeError as error:
@@ -294,10 +303,16 @@ class IdFinder:
         if n_retrieved > len(first_index):
             self._collect_duplicates(index, ranking, first_index)
 
-    def _find_in_long_list(self, start: int, end: int, ranking: Sequence[DocumentId]) -> None:
+    def _find_in_long_list(
+        self, start: int, end: int, ranking: Sequence[DocumentId], distinct_ids: Collection[DocumentId]
+    ) -> None:
         """Find the ranks of the judged documents in a list without duplicates; a dict of a long list takes longer."""
-        position_by_document = dict(zip(self.documents[start:end], range(start, end), strict=True))
-        ranks = list(compress(range(len(ranking)), map(position_by_document.__contains__, ranking)))
+        judged = enumerate(self.documents[start:end], start)
+        position_by_document = {document: position for position, document in judged if document in distinct_ids}
+        if len(position_by_document) * MIN_LENGTH_PER_FOUND < len(ranking):
+            ranks = _find_few(set(position_by_document), ranking)
+        else:
+            ranks = list(compress(range(len(ranking)), map(position_by_document.__contains__, ranking)))
         self.positions += [position_by_document[ranking[n_above]] for n_above in ranks]
         self.n_above += ranks
 
@@ -331,6 +346,20 @@ class IdFinder:
         tied[tied_rows] = n_tied
         tied_from[tied_rows] = first_rank
         return Items.ordered(qrels, document, rank, tied, tied_from)
+
+
+def _find_few(documents: set[Any], ranking: Sequence[DocumentId]) -> list[int]:
+    """Return how many documents are above each of a few that a list holds once, in any order; the set is emptied."""
+    ranks = []
+    for first in range(0, len(ranking), BLOCK_LENGTH):
+        if not documents:  # most are near the top
+            break
+        block = ranking[first : first + BLOCK_LENGTH]
+        # A set tells which of its elements are in a list faster than anything that tells where they are.
+        documents_in_block = documents.intersection(block)
+        ranks += [first + block.index(document) for document in documents_in_block]
+        documents -= documents_in_block
+    return ranks
 
 
 def _collect_ties(ascending: Any, ends: list[int], first_index: int) -> dict[int, float]:
