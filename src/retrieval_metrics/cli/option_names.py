@@ -32,7 +32,7 @@ REMEDIES = tuple(
     for python, shell in (
         (r"evaluate\(qrels, run\) takes the judgments first", "the file of judgments comes first"),
         (r"Write evaluate\(qrels, run\)", "The file of judgments comes first"),
-        (r"; show_progress=True shows how far it is", ""),
+        (r"; show_progress=True shows the progress", ""),
         (r"; explain\(query\) shows them", ""),
         (r"print\(comparison\.conclusions\)", "--format json"),
         (r", or set match=Matching\(min_quote_length=\d+\)", ""),
