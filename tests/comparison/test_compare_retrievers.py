@@ -86,7 +86,7 @@ def test_seconds_and_failures_of_each_system_are_part_of_it(compared: Callable[.
     assert re.search(r"^system +failed +median +95th percentile +longest$", printed, re.MULTILINE)
     assert re.search(r"^bm25 +0( +[\d.e-]+){3}$", printed, re.MULTILINE)
     assert re.search(r"^flaky +2( +[\d.e-]+){3}$", printed, re.MULTILINE)
-    assert printed.endswith("flaky failed for 2 queries, for example 'q3': ConnectionError: no index")
+    assert printed.endswith("flaky failed on 2 queries, for example 'q3': ConnectionError: no index")
 
 
 def test_the_report_shows_them_too(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_the_report_shows_them_too(tmp_path: Path) -> None:
     comparison.report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "seconds per query" in page
-    assert "flaky failed for 2 queries" in page
+    assert "flaky failed on 2 queries" in page
 
 
 @pytest.mark.parametrize("compared", DOORS)

@@ -174,7 +174,7 @@ def test_beside_retrieval_metrics() -> None:
     assert extended.explain("q0").n_relevant == 1
     assert set(extended.worst("latency", 3).queries) == {"q6", "q13", "q20"}  # the slowest
     assert set(extended.group_by(lambda query: int(query[1:]) % 2)) == {0, 1}
-    with pytest.raises(ValueError, match="mrr is already there"):
+    with pytest.raises(ValueError, match="mrr is already in this evaluation"):
         own.with_scores({"rr": GOOD})
     with pytest.raises(ValueError, match="'q99', which is not among the queries"):
         own.with_scores({"faithfulness": {"q99": 0.5}})

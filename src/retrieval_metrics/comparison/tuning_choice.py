@@ -29,7 +29,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
 
     Raises:
         ValueError: If the ids of a setting match no judgment, or nearly match so many that another could win; if no
-            setting keeps the bounds, or the metric is defined for no question in all settings.
+            setting keeps the bounds, or the metric is defined on no question under every setting.
     """
     default_metrics = evaluations[rule.default].metrics
     metric = next(metric for metric in default_metrics if str(metric) == rule.metrics[0])
@@ -52,7 +52,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
     names = [rule.default, *(name for name in evaluations if name in feasible and name != rule.default)]
     rows, values = comparison.paired_values.shared(metric, names)
     if not len(values):
-        raise ValueError(f"{metric} is defined for no question in all settings")
+        raise ValueError(f"{metric} is defined on no question under every setting")
     labels = None
     if comparison.clusters is not None:
         labels = comparison.clusters.select(comparison.paired_values.shared_queries(rows)).labels
@@ -150,5 +150,7 @@ def _find_bounded_mean(evaluation: Evaluation, name: str) -> float:
     if name != LATENCY_COLUMN:
         return evaluation.means[name]
     if not evaluation.scores.seconds:
-        raise ValueError("seconds are known only for retrievers that tune runs, or for runs of retrieve")
+        raise ValueError(
+            "seconds are known only for retrievers, which tune times, and for runs that rm.retrieve returned"
+        )
     return float(np.mean(list(evaluation.scores.seconds.values())))

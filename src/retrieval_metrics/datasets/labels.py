@@ -447,7 +447,9 @@ class Labels(Printed):
             0.375
         """
         if not self._repeated_grades:
-            raise ValueError(f"no document has the grades of several graders, of {self.name}; merge theirs first")
+            raise ValueError(
+                f"no document has grades from several graders ({self.name} alone); merge the labels of the others first"
+            )
         return krippendorff_alpha(self._repeated_grades, weights, level)
 
     @cached_property

@@ -199,7 +199,7 @@ def format_forbidden(n_judgments: int, n_questions: int) -> str:
     """Say how many judgments are below 0."""
     return (
         f"{numbers.format_count(n_judgments, 'judgment')} of {numbers.format_count(n_questions, 'question')} below 0, "
-        "which means forbidden; if -1 means unjudged in your data, remove these judgments"
+        "meaning forbidden; if -1 means unjudged in your data, remove these judgments"
     )
 
 

@@ -264,7 +264,7 @@ class StageLosses:
         return Counter(dict(totals.most_common()))
 
     def rank_history(self, row: int) -> str:
-        """Return the rank of a document after each stage that its question reached: `ranks: bm25 3, dense -`; empty if none."""
+        """Return the rank of a document after each stage that its question reached: `ranks: bm25 3, dense -`."""
         is_reached = self._reached[:, self._outcomes.query[row]].tolist()
         stage_ranks = []
         for stage_index, rank in enumerate(self.ranks[:, row].tolist()):
