@@ -65,9 +65,7 @@ def test_alpha_leaves_out_what_one_alone_graded() -> None:
     without = rm.Labels([label for label in labels if label.document != "d10"])  # which Ben alone graded
     assert labels.alpha() == without.alpha()
     assert "alpha" not in str(labels)  # two have kappa
-    with pytest.raises(
-        ValueError, match="no document has grades from several graders \\(Ada alone\\); merge the labels"
-    ):
+    with pytest.raises(ValueError, match=r"no document has grades from several graders \(Ada alone\); merge"):
         labels.from_grader("Ada").alpha()
     with pytest.raises(ValueError, match=r"4 graders, not two.*labels.alpha\(\)"):
         label_several().agreement()

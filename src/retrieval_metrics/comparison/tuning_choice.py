@@ -150,7 +150,5 @@ def _find_bounded_mean(evaluation: Evaluation, name: str) -> float:
     if name != LATENCY_COLUMN:
         return evaluation.means[name]
     if not evaluation.scores.seconds:
-        raise ValueError(
-            "seconds are known only for retrievers, which tune times, and for runs that rm.retrieve returned"
-        )
+        raise ValueError("seconds are known only for retrievers, which tune times, and for the results of rm.retrieve")
     return float(np.mean(list(evaluation.scores.seconds.values())))

@@ -391,7 +391,7 @@ def short_answers_note(rankings: Mapping[Any, Ranking], functions: RetrieverFunc
         >>> functions = RetrieverFunctions(n_requested=3)
         >>> note = short_answers_note({"q1": ["a", "b", "c"], "q2": ["a"], "q3": ["b", "c"]}, functions)
         >>> note.partition(":")[0]
-        "2 of 3 queries got fewer than k=3, for example 'q2' 1"
+        "2 of 3 queries got fewer than k=3 results"
         >>> short_answers_note({"q1": ["a"], "q2": ["b"]}, functions)
         ''
     """
@@ -405,11 +405,11 @@ def short_answers_note(rankings: Mapping[Any, Ranking], functions: RetrieverFunc
     if not short_queries or (is_alike and not (found_nothing and functions.candidate_option)):
         return ""
     option = functions.candidate_option and f" ({functions.candidate_option})"
-    example = short_queries[0]
+    example = numbers.format_example(len(short_queries), f"{short_queries[0]!r}: {lengths[short_queries[0]]}")
     return (
         f"{len(short_queries)} of {numbers.format_query_count(len(lengths))}{system_note} got fewer than "
-        f"k={n_requested}, for example {example!r} {lengths[example]}: the filter or the index of the store left no "
-        f"more of what it looked at; let it look at more{option}, or filter before the search"
+        f"k={n_requested} results ({example}): the store's filter or index left too few of the candidates it examined; "
+        f"let it examine more{option}, or filter before the search"
     )
 
 

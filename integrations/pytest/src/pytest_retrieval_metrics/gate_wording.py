@@ -33,7 +33,7 @@ MAX_NAMES = 5
 
 NO_COMMON_IDS = "no judged document was retrieved for any query, so all values are 0 and a comparison is meaningless"
 NEVER_STORED = "baseline not updated: a metric is below its floor, or the retriever failed or returned no results"
-NOT_GATED = "it is only shown, next to the metrics of at_most"
+NOT_GATED = "shown beside the metrics of at_most, without a bound of its own"
 STORED_TEXTS = (
     "  it holds the texts of retrieved documents, because passages are judged, or a budget of characters is filled"
 )
