@@ -115,7 +115,7 @@ def test_every_system_is_asked_the_first_question_before_any_is_asked_the_others
     with pytest.raises(ValueError, match="needs the lengths of the items") as caught:
         compared({"a": system("a", [rm.Retrieved("d1", "text")]), "b": system("b", ["d1"])}, QUESTIONS, "mrr@9chars")
     assert calls == [("a", "text 0"), ("b", "text 0")]
-    assert caught.value.__notes__ == ["this is the first answer of the system 'b', for query 'q0': 'text 0'"]
+    assert caught.value.__notes__ == ["this is the first answer of the system 'b', to query 'q0' ('text 0')"]
 
 
 @pytest.mark.parametrize(

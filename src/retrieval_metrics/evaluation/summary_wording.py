@@ -137,7 +137,7 @@ def format_cluster_count(clusters: Clusters) -> str:
     """Return how many clusters there are, and where they come from."""
     count = numbers.format_count(clusters.count, "cluster")
     if clusters.by_source:
-        return f"{count} by source of the judgments (clusters=None disables)"
+        return f"{count} by source of the judgments (clusters=None disables clustering)"
     return f"{count}, user-defined"
 
 

@@ -263,9 +263,10 @@ class RetrievalTask:
     def make_run(self) -> RetrievedRun:
         """Return the rankings in the order of the queries."""
         if self.texts and len(self._errors) == len(self.texts):
-            self._raise_first_failure(
-                f"all {numbers.format_query_count(len(self.texts))} failed, so there is nothing to evaluate"
-            )
+            queries = f"all {len(self.texts):,} queries"
+            if len(self.texts) == 1:
+                queries = "the only query"
+            self._raise_first_failure(f"{queries} failed, so there is nothing to evaluate")
         failed_by_loop = [query for query, error in self._errors.items() if is_event_loop_error(error)]
         if failed_by_loop:
             warn(
@@ -308,7 +309,7 @@ class RetrievalTask:
                 entry = encode_ranking(ranking, query) | encode_stages(answer_rankings.stages, ranking, query)
         except Exception as error:
             if not has_checked_answer:
-                error.add_note(f"this is the first answer{self._system_note()}, for query {query!r}: {text!r}")
+                error.add_note(f"this is the first answer{self._system_note()}, to query {query!r} ({text!r})")
                 raise
             self._note_failure(query, text, error)
             return

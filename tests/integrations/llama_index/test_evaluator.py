@@ -107,7 +107,7 @@ def test_a_node_without_what_it_is_judged_by_is_an_error(
     ours = evaluator(["mrr"], answer, match=match)
     with pytest.raises(error, match=message) as raised:
         ours.evaluate("q", ["a"])
-    assert raised.value.__notes__ == ["this is the first answer, for query 'q': 'q'"]
+    assert raised.value.__notes__ == ["this is the first answer, to query 'q' ('q')"]
     with pytest.raises(error, match=message):
         ours.evaluate_dataset([("q", ["a"])])
 
