@@ -547,7 +547,7 @@ def test_how_many_questions_a_store_gave_fewer_than_k_is_said_once() -> None:
     ) as caught:
         short_evaluator.evaluate_dataset(rows)
     assert len(caught) == 1
-    assert "look at more (vector_store_kwargs={...}" in str(caught[0].message)
+    assert "examine more (vector_store_kwargs={...}" in str(caught[0].message)
     small = RetrieverEvaluator.from_metric_names(["mrr"], retriever=VectorIndexRetriever(index, similarity_top_k=9))
     assert small.evaluate_dataset(rows).errors == {}  # all that the store holds
 
