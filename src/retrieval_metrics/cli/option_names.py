@@ -45,6 +45,7 @@ REMEDIES = tuple(
         (r"pass lists of Retrieved per query", ROWS_OF_ITEMS),
         (r"pass a list of Retrieved\(id, text=\.\.\., source=\.\.\.\), best first", ROWS_OF_ITEMS),
         (r"pass Retrieved\(id, text=\.\.\., source=\.\.\.\) for every item", ROWS_OF_ITEMS),
+        (r", ('metadata:<name>') or a callable", r" or \1"),
         (r"('metadata:<name>') or a callable", r"\1"),
         (r"questions\.lint\(documents\) lists them", "lint lists them"),
         (r"compare the results of evaluate\(\.\.\.\)", "compare the results of evaluate"),

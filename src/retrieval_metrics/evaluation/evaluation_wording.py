@@ -320,7 +320,7 @@ def format_system_outcome(system: str, outcome: str, rank: int | None) -> str:
 
 def format_needed(grade: float | None, label: str, outcomes: Sequence[str]) -> str:
     """Return a relevant document of a query with what became of it in each system."""
-    return f"Relevant, grade {grade}: {label}. {'; '.join(outcomes)}"
+    return f"Relevant, grade {grade}: {label}; {'; '.join(outcomes)}"
 
 
 def format_results_heading(system: str) -> str:
