@@ -65,6 +65,6 @@ def test_of_several_systems_each_is_named(data: PageData) -> None:
     text = format_static_queries(data, [0, 1])
     assert "one 0.500, two 1.000  q1" in text
     assert "<p>one: 1 of 2 found: 1 not retrieved</p>" in text
-    assert "a: the text of a. one: found (rank 2)</p>" in text
+    assert "a: the text of a; one: found (rank 2)</p>" in text
     assert "<p>Results of two: none.</p>" in text
     assert "one: no relevant document; two: 1 of 1 found</p>" in text

@@ -66,7 +66,7 @@ def bound_hint(metric: str) -> str:
 
 def format_unguarded(metric: str) -> str:
     """Return why a check of a metric without a bound and without a baseline cannot fail."""
-    return f"this check cannot fail: no baseline and no effective bound; set {bound_hint(metric)}, or baseline=True"
+    return f"it cannot fail without a baseline or an effective bound; set {bound_hint(metric)}, or baseline=True"
 
 
 def format_too_few_values(n: int, n_queries: int, min_queries: int) -> str:
