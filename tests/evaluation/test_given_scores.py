@@ -113,7 +113,7 @@ def test_scores_below_zero_are_kept() -> None:
         ({"f": {"q": 0.5}}, {"bounds": (1, 0)}, "the lower bound must be below the upper"),
         ({"f": {"q": 0.5}}, {"bounds": {"g": (0, 1)}}, "bounds has 'g', which has no scores"),
         ({"f": {"q": 0.5}}, {"lower_is_better": ["g"]}, "lower_is_better has 'g'"),
-        ({"f": {}}, {}, "there are no scores"),
+        ({"f": {}}, {}, "no query has a score"),
         ({" ": {"q": 0.5}}, {}, "must be printable and not blank"),
         ({"ndcg@10": {"q": 0.5}, "nDCG@10": {"q": 0.5}}, {}, "mean the same metric"),
     ],

@@ -49,7 +49,7 @@ def make_given_scores(
         query_order |= dict.fromkeys(score_by_query)
     queries = tuple(query_order)
     if not queries:
-        raise ValueError(f"there are no scores: {', '.join(map(str, metrics))} have no query")
+        raise ValueError(f"no query has a score for {', '.join(map(str, metrics))}")
     common_id_type(set(map(type, queries)), "query ids of the scores")
     columns = [[score_by_query.get(query, nan) for query in queries] for score_by_query in scores_by_metric.values()]
     values = np.array(columns).T
