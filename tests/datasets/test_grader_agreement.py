@@ -181,6 +181,17 @@ def test_an_agreement_of_a_tenth_beyond_chance_is_hardly_better(n_equal: int, ne
     assert agreement.near_chance is near_chance
 
 
+def test_an_agreement_little_above_chance_in_every_query_is_called_so() -> None:
+    pairs = [(0, 0), (1, 1)] * 27 + [(0, 1), (1, 0)] * 23
+    first = {f"d{number}": pair[0] for number, pair in enumerate(pairs)}
+    second = {f"d{number}": pair[1] for number, pair in enumerate(pairs)}
+    queries = [f"q{number}" for number in range(10)]
+    labels = rm.Labels.from_qrels(dict.fromkeys(queries, first), grader="Ada")
+    agreement = labels.agreement(dict.fromkeys(queries, second))
+    assert agreement.quadratic_kappa.interval.low > 0
+    assert agreement.chance_note == "barely above chance"
+
+
 def test_up_to_twelve_grades_are_compared() -> None:
     def compared(highest: int) -> rm.types.Agreement:
         grades = {"q": {"a": 0, "b": highest}}

@@ -96,4 +96,6 @@ def chance_text(agreement: Agreement) -> str:
         return "indistinguishable from chance with so few queries"
     if high < 0:
         return "below chance; check for a reversed scale"
+    if low <= 0:
+        return "not significantly above chance"
     return "barely above chance"

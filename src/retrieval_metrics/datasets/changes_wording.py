@@ -16,7 +16,8 @@ def format_change_bounds_meaning(*, has_loss: bool, has_gain: bool) -> str:
     """Return what the columns of largest losses and gains are; `changes` may have only one of them."""
     if has_loss and has_gain:
         return "max_loss and max_gain: bounds on the change over all grades of the documents"
-    return f"{'max_loss' if has_loss else 'max_gain'}: bound on the change over all grades of the documents"
+    side = "loss" if has_loss else "gain"
+    return f"max_{side}: bound on the {side} over all grades of the documents"
 
 
 def format_unchanged(
