@@ -58,7 +58,7 @@ def test_the_text_is_an_aligned_table_with_notes(result: rm.Evaluation) -> None:
         f"ndcg@10             {result.means['ndcg@10']:.3f}  [0.156, 0.950]  2",
         "precision(rel=2)@5  0.200  [0.005, 0.200]  1",
         "2 queries",
-        "no ranking has more than 2 results, so ndcg@10 and precision(rel=2)@5 see only 2 results; retrieve 10 or more",
+        "no ranking has more than 2 results, so ndcg@10 and precision(rel=2)@5 cover only 2; retrieve 10 or more",
         "CIs from fewer than 4 queries are uninformative",
     ]
 

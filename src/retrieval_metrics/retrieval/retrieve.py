@@ -391,8 +391,8 @@ def short_answers_note(rankings: Mapping[Any, Ranking], functions: RetrieverFunc
     Example:
         >>> functions = RetrieverFunctions(n_requested=3)
         >>> note = short_answers_note({"q1": ["a", "b", "c"], "q2": ["a"], "q3": ["b", "c"]}, functions)
-        >>> note.partition(":")[0]
-        "2 of 3 queries got fewer than k=3 results"
+        >>> note.partition(" (")[0]
+        '2 of 3 queries got fewer than k=3 results'
         >>> short_answers_note({"q1": ["a"], "q2": ["b"]}, functions)
         ''
     """
