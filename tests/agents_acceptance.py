@@ -206,7 +206,7 @@ def broken() -> str:
         half.flush()
         cut = refusal(half.name)
     assert n_same == 50
-    assert "lies inside itself" in circle
+    assert "is nested inside itself" in circle
     assert re.search(r"line \d+.*was cut short", cut)
     return f"{n_same} of 50 orders the same; {twice[0]}; {orphaned[0]}; circle: {circle[:40]}...; cut: line named"
 

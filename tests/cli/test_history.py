@@ -128,7 +128,7 @@ def test_slices_are_shown_and_reported(capsys: pytest.CaptureFixture[str]) -> No
         ["short", "mrr", "1.000"],
         ["long", "mrr", "0.500"],
     ]
-    assert "1 query without a label, in no slice" in out
+    assert "1 query without a label is in no slice" in out
     assert '"slices":["short","long"]' in Path("report.html").read_text()
     assert main([*call, "--format", "csv"]) == 0
     assert capsys.readouterr().out.splitlines() == ["slice,metric,mean,n", "short,mrr,1.0,4", "long,mrr,0.5,5"]

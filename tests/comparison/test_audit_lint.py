@@ -49,16 +49,16 @@ class TestLints:
     def test_each_repeat_is_counted_and_the_first_is_shown(self) -> None:
         qrels = {"why": ["a", "b"], "who": ["a"], "Why?": ["a"], "Why ?": ["a"]}
         (lint,) = rm.audit(qrels, {"why": ["a"]}, "map").lints
-        assert lint.startswith("2 of 4 queries repeat another, as 'Why?' does 'why'")
+        assert lint.startswith("2 of 4 queries repeat another ('Why?' repeats 'why')")
 
     def test_repeated_queries_by_their_texts_or_by_ids_that_are_texts(self) -> None:
         qrels = {"1": ["a", "b"], "2": ["a"]}
         run = {"1": ["a"], "2": ["a"]}
         (lint,) = rm.audit(qrels, run, "map", queries={"1": "What is it?", "2": " what  is IT"}).lints
-        assert lint == "1 of 2 queries repeat another, as '2' does '1': a repeated question counts each time"
+        assert lint == "1 of 2 queries repeat another ('2' repeats '1'): a repeated question counts each time"
         assert not rm.audit(qrels, run, "map").lints
         (lint,) = rm.audit({"Why?": ["a", "b"], "why": ["a"]}, {"why": ["a"]}, "map").lints
-        assert "as 'why' does 'Why?'" in lint
+        assert "'why' repeats 'Why?'" in lint
 
     def test_queries_without_a_relevant_document_and_the_judged_share(self) -> None:
         lints = rm.audit({"p": ["a"], "q": {"b": 0}}, {"p": ["a", "x", "y", "z"], "q": ["b"]}, "map").lints

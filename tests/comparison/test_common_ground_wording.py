@@ -12,7 +12,7 @@ from retrieval_metrics.comparison.common_ground_wording import format_metric_mis
     [
         (
             QueryMismatch("only_in_one", ("old",), 1_200, 3_000, "q0"),
-            "1,200 of 3,000 queries only in 'old' (e.g. 'q0').",
+            "1,200 of 3,000 queries are only in 'old' (e.g. 'q0').",
         ),
         (
             QueryMismatch("worded_differently", ("old", "new"), 1, 10, 7),

@@ -86,7 +86,7 @@ def test_seconds_and_failures_of_each_system_are_part_of_it(compared: Callable[.
     assert re.search(r"^system +failed +median +95th percentile +longest$", printed, re.MULTILINE)
     assert re.search(r"^bm25 +0( +[\d.e-]+){3}$", printed, re.MULTILINE)
     assert re.search(r"^flaky +2( +[\d.e-]+){3}$", printed, re.MULTILINE)
-    assert printed.endswith("flaky failed for 2 queries, for example 'q3': ConnectionError: no index")
+    assert printed.endswith("flaky failed on 2 queries, for example 'q3': ConnectionError: no index")
 
 
 def test_the_report_shows_them_too(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_the_report_shows_them_too(tmp_path: Path) -> None:
     comparison.report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "seconds per query" in page
-    assert "flaky failed for 2 queries" in page
+    assert "flaky failed on 2 queries" in page
 
 
 @pytest.mark.parametrize("compared", DOORS)
@@ -115,7 +115,7 @@ def test_every_system_is_asked_the_first_question_before_any_is_asked_the_others
     with pytest.raises(ValueError, match="needs the lengths of the items") as caught:
         compared({"a": system("a", [rm.Retrieved("d1", "text")]), "b": system("b", ["d1"])}, QUESTIONS, "mrr@9chars")
     assert calls == [("a", "text 0"), ("b", "text 0")]
-    assert caught.value.__notes__ == ["this is the first answer of the system 'b', for query 'q0': 'text 0'"]
+    assert caught.value.__notes__ == ["this is the first answer of the system 'b', to query 'q0' ('text 0')"]
 
 
 @pytest.mark.parametrize(

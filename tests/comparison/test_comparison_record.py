@@ -53,7 +53,7 @@ def test_pairs_and_systems_are_in_the_order_of_the_runs() -> None:
 def test_caveats_stand_before_all_conclusions_once() -> None:
     qrels = {f"q{number}": {"d": 1, "e": 0} for number in range(8)}
     runs = {"judged": same_ranking(qrels, "d", "e"), "unjudged": same_ranking(qrels, "x", "y", "d")}
-    with pytest.warns(rm.RetrievalWarning, match="Judged coverage differs"):
+    with pytest.warns(rm.RetrievalWarning, match="Judgment coverage differs"):
         comparison = rm.compare(qrels, runs, ["mrr", "recall@5"])
     (caveat,) = comparison.conclusions.caveats
     assert all(conclusion.caveats == (caveat,) for conclusion in comparison.conclusions)

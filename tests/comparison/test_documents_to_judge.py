@@ -11,9 +11,9 @@ METRICS = ["ndcg@4", "mrr@4", "recall@4", "map"]
 
 def test_a_system_that_is_judged_less_is_named_first_and_warned_of() -> None:
     truth, runs = pooled(0)
-    with pytest.warns(rm.RetrievalWarning, match=r"Judged coverage differs \(judged@4: A 100%, B \d+%\)"):
+    with pytest.warns(rm.RetrievalWarning, match=r"Judgment coverage differs \(judged@4: A 100%, B \d+%\)"):
         comparison = rm.compare(truth, runs, "ndcg@4")
-    assert comparison.summary[0].startswith("Judged coverage differs (judged@4: A 100%")
+    assert comparison.summary[0].startswith("Judgment coverage differs (judged@4: A 100%")
     share = rm.evaluate(truth, runs["B"], "judged@4").means["judged@4"]
     assert f"judged@4: A 100%, B {100 * share:.0f}%" in str(comparison)
     assert comparison.difference("ndcg@4").significant

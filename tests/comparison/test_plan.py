@@ -143,7 +143,7 @@ def test_it_prints_a_table_and_draws_a_curve() -> None:
         ({"difference": 0.1, "metric": "mrr", "pilot": pilot(systems="abc")}, r"has 3 differences in mrr; pass one"),
         ({"difference": 0.1, "pilot": pilot().difference("mrr")}, "a difference in mrr, not in ndcg@10"),
         ({"difference": 0.1, "pilot": pilot().evaluations["a"]}, "the pilot has no ndcg@10; it has mrr"),
-        ({"difference": 0.1, "clusters": {"q1": "a"}}, "clusters= are those of a pilot's queries"),
+        ({"difference": 0.1, "clusters": {"q1": "a"}}, "clusters= groups the queries of a pilot"),
         ({"difference": 0.1, "metric": "mrr", "pilot": pilot(), "clusters": {"x": "a"}}, "has none of the judged"),
     ],
 )

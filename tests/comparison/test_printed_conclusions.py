@@ -214,8 +214,9 @@ def check_margin_reason(conclusion: Conclusion, reason: str) -> None:
     """Check the bound or the number of queries in the reason why non-inferiority is not shown."""
     margin_test = conclusion.details.margin
     assert margin_test is not None
-    if reason.startswith("one-sided bound"):
-        bound = re.fullmatch(rf"one-sided bound on the loss ({NUMBER})( with the least favourable grades)?", reason)
+    if reason.startswith("the one-sided bound"):
+        pattern = rf"the one-sided bound on the loss is ({NUMBER})( with the least favourable grades)?"
+        bound = re.fullmatch(pattern, reason)
         assert bound is not None, reason
         assert bound[1] == format_three_digits(-conclusion.lowest_difference)
         assert bool(bound[2]) == (conclusion.lowest_difference < margin_test.low - 1e-9)

@@ -108,8 +108,8 @@ class TestConversations:
         ("changed", "reason"),
         [
             ({"said": ["A third member of staff has to be present."]}, "quote not found"),
-            ({"said": [OPENED]}, "said before"),
-            ({"said": []}, "nothing said before"),
+            ({"said": [OPENED]}, "already answered"),
+            ({"said": []}, "no earlier turn"),
             ({"first": "What does this passage say?"}, "dependent question"),
         ],
     )
@@ -119,7 +119,9 @@ class TestConversations:
 
     def test_a_question_that_is_understood_alone_is_no_follow_up(self) -> None:
         assert (
-            generate_of_kind(self.model(('"clear"', {"clear": True})), "conversational").reasons["understood alone"]
+            generate_of_kind(self.model(('"clear"', {"clear": True})), "conversational").reasons[
+                "self-contained follow-up"
+            ]
             >= 1
         )
 
@@ -128,7 +130,7 @@ class TestConversations:
             return {"answerable": OPENED in between_texts(prompt)}
 
         generated = generate_of_kind(self.model(("Can the question be answered", only)), "conversational")
-        assert generated.reasons["wrong history"] >= 1
+        assert generated.reasons["wrong earlier turn"] >= 1
 
     def test_sentences_can_be_named_by_number(self) -> None:
         reply = {**self.TALK, "said": [2], "sentences": [1]}
@@ -196,13 +198,13 @@ class TestUnanswerable:
     def test_a_model_that_denies_everything_is_not_believed(self) -> None:
         generated = generate_of_kind(Told(self.WRITE, self.NO), "unanswerable")
         assert len(generated) == 0
-        assert generated.reasons["not believed"] >= 1
+        assert generated.reasons["control question failed"] >= 1
 
     def test_it_has_to_be_about_what_the_passage_is_about(self) -> None:
         generated = generate_of_kind(
             Told(("does not answer", {"question": "How many moons circle Saturn?"})), "unanswerable"
         )
-        assert {*generated.reasons} == {"off the subject"}
+        assert {*generated.reasons} == {"off topic"}
 
     def test_it_needs_the_check(self) -> None:
         with pytest.raises(ValueError, match="'unanswerable' questions need the check 'answerable'"):
@@ -231,9 +233,9 @@ class TestComparisons:
         always = ("Can the question be answered", {"answerable": True})
         generated = generate_of_kind(Told(("that compares", reply), always), "comparison", corpus)
         assert len(generated) == 0
-        assert generated.reasons["not all needed"] >= 1
+        assert generated.reasons["passage not needed"] >= 1
         lazy = generate_of_kind(Told(("that compares", {**reply, "quotes": [OPENED]}), always), "comparison", corpus)
-        assert {*lazy.reasons} == {"not every passage"}
+        assert {*lazy.reasons} == {"passage not quoted"}
 
 
 @pytest.mark.thorough
@@ -318,7 +320,7 @@ def test_a_question_that_its_quotes_do_not_answer_is_rejected_and_the_check_can_
 
 def test_a_question_that_is_answered_without_its_quotes_is_rejected_and_the_check_can_be_left_out() -> None:
     model = Told(WRITE, ("Can the question be answered", {"answerable": True}))
-    assert generate_one(model).reasons["answerable without"] >= 1
+    assert generate_one(model).reasons["answerable without its quotes"] >= 1
     (remainder,) = {prompt for prompt in model.prompts if "[...]" in prompt}
     assert OPENED not in remainder
     assert "A second member of staff has to be present." in remainder

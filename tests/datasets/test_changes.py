@@ -108,7 +108,7 @@ def test_distances_are_warned_of_on_either_side() -> None:
     ("call", "error", "message"),
     [
         (lambda: rm.changes({}, AFTER), ValueError, "before holds no query"),
-        (lambda: rm.changes(BEFORE, AFTER, "rbo@5"), ValueError, "must be written overlap@10 or rbo"),
+        (lambda: rm.changes(BEFORE, AFTER, "rbo@5"), ValueError, "must be written overlap@10, or rbo"),
         (lambda: rm.changes(BEFORE, ["a"]), TypeError, "after must map query ids to rankings"),  # type: ignore[arg-type]
         (lambda: rm.changes(BEFORE, {"z": ["a"]}), ValueError, "no query is in both runs"),
         (lambda: rm.changes(BEFORE, AFTER, []), ValueError, "at least one metric"),

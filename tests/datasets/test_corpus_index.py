@@ -39,7 +39,7 @@ def test_what_stands_in_two_documents_is_judged_in_both() -> None:
     assert {piece.source for piece in list_groups(generated)[0] if isinstance(piece, rm.Span)} == {"vault", "copy"}
     assert "ambiguous_quote" not in generated.questions.lint(corpus).counts
     five_copies = {f"d{number}": RULES["vault"] for number in range(5)}
-    assert {*rm.generate_questions(five_copies, Told(WRITE), 1, kinds="one_passage").reasons} == {"quote everywhere"}
+    assert {*rm.generate_questions(five_copies, Told(WRITE), 1, kinds="one_passage").reasons} == {"quote too common"}
 
 
 class TestNamedBySource:

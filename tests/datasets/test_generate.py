@@ -256,7 +256,7 @@ def test_other_words_are_bounded() -> None:
     overlapping = {**NIGHT, "question": "Who has the vault under lock and key in the dark at night?"}
     model = Told(("Write one question", overlapping), ANSWERS)
     none = rm.generate_questions({"vault": RULES["vault"]}, model, 1, kinds="other_words", most_overlap=0.3)
-    assert none.reasons == {"words of the passage": 3}
+    assert none.reasons == {"too close to the passage": 3}
     assert "40% of the content words" in none.rejected[0].message
     assert len(rm.generate_questions({"vault": RULES["vault"]}, model, 1, kinds="other_words", most_overlap=0.4)) == 1
     assert "fewer than requested" in str(none)

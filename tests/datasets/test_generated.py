@@ -14,7 +14,7 @@ def test_what_is_rejected_is_counted_by_reason(
 ) -> None:
     generated, model = generated_by_liar
     assert sum(generated.reasons.values()) == len(generated.rejected)
-    assert {"quote not found", "not JSON", "not answerable", "answerable without", "not all needed"} <= {
+    assert {"quote not found", "not JSON", "not answerable", "answerable without its quotes", "passage not needed"} <= {
         *generated.reasons
     }
     assert 0 < generated.reasons["duplicate question"] < model.done["repeated"]

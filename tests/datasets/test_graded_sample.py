@@ -11,7 +11,7 @@ from retrieval_metrics.datasets.graded_sample import GradedSample, UngradedDocum
 
 def test_a_sample_that_was_not_drawn_is_refused_unless_its_probabilities_are_given() -> None:
     for chosen in (list(SAMPLE), set(SAMPLE), None, 30):
-        with pytest.raises(TypeError, match="must say how people's queries were drawn"):
+        with pytest.raises(TypeError, match="must say how the human-graded queries were drawn"):
             estimate(sample=chosen)
     weighted = estimate(sample=dict.fromkeys(SAMPLE, 0.25))
     assert weighted.means["ndcg@10"] == pytest.approx(estimate().means["ndcg@10"])

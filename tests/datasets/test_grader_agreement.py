@@ -65,7 +65,7 @@ def test_alpha_leaves_out_what_one_alone_graded() -> None:
     without = rm.Labels([label for label in labels if label.document != "d10"])  # which Ben alone graded
     assert labels.alpha() == without.alpha()
     assert "alpha" not in str(labels)  # two have kappa
-    with pytest.raises(ValueError, match="no document has the grades of several graders, of Ada; merge theirs first"):
+    with pytest.raises(ValueError, match=r"no document has grades from several graders \(Ada alone\); merge"):
         labels.from_grader("Ada").alpha()
     with pytest.raises(ValueError, match=r"4 graders, not two.*labels.alpha\(\)"):
         label_several().agreement()
@@ -179,6 +179,17 @@ def test_an_agreement_of_a_tenth_beyond_chance_is_hardly_better(n_equal: int, ne
     )
     assert agreement.quadratic_kappa.value == pytest.approx(2 * n_equal / 50 - 1)
     assert agreement.near_chance is near_chance
+
+
+def test_an_agreement_little_above_chance_in_every_query_is_called_so() -> None:
+    pairs = [(0, 0), (1, 1)] * 27 + [(0, 1), (1, 0)] * 23
+    first = {f"d{number}": pair[0] for number, pair in enumerate(pairs)}
+    second = {f"d{number}": pair[1] for number, pair in enumerate(pairs)}
+    queries = [f"q{number}" for number in range(10)]
+    labels = rm.Labels.from_qrels(dict.fromkeys(queries, first), grader="Ada")
+    agreement = labels.agreement(dict.fromkeys(queries, second))
+    assert agreement.quadratic_kappa.interval.low > 0
+    assert agreement.chance_note == "barely above chance"
 
 
 def test_up_to_twelve_grades_are_compared() -> None:

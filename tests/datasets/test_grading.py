@@ -235,7 +235,7 @@ def test_texts_are_needed_and_a_model() -> None:
 
 def test_a_model_of_which_no_reply_can_be_used_is_an_error_and_no_set_of_labels() -> None:
     model = Model(lambda *_: "I'm sorry, but I can't help with that.")
-    with pytest.raises(ValueError, match=r"graded none of the 30 documents \(.*given up.*\); stopped: 10"):
+    with pytest.raises(ValueError, match=r"graded none of the 30 documents \(.*stopped early.*\); stopped: 10"):
         POOL.grade(model)
     assert len(model.prompts) < 30
     with pytest.raises(ValueError, match=r"\(3 not JSON\); a reply must hold JSON such as \{.grade.: 2\}"):

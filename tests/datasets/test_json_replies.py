@@ -96,7 +96,7 @@ def test_optional_fields_may_be_absent_or_null_but_not_wrong() -> None:
     "reply", ['<think>maybe {"grade": 3}, but then', '<Reasoning> {"grade": 3} or {"grade"', "<think>so"]
 )
 def test_an_object_in_the_midst_of_thoughts_that_were_cut_off_is_no_reply(reply: str) -> None:
-    with pytest.raises(BadReplyError, match="ends within its thoughts") as caught:
+    with pytest.raises(BadReplyError, match="ends inside its reasoning") as caught:
         parse_json_reply(reply, {"grade": int})
     assert caught.value.reason == "not JSON"
 

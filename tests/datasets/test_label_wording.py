@@ -7,7 +7,7 @@ from golden_texts import check_golden_texts
 from two_graders import ADA, ADA_GRADES, BEN, label_by_rubric
 
 GOLDEN = Path(__file__).parent / "golden" / "label_wording.txt"
-REASONS = ("not JSON", "not JSON", "not JSON", "timed out", "timed out", "no grade", "given up")
+REASONS = ("not JSON", "not JSON", "not JSON", "timed out", "timed out", "no grade", "stopped early")
 
 
 def failed_labels() -> rm.Labels:

@@ -111,7 +111,7 @@ def test_labels_without_a_scale_take_none_from_others() -> None:
     assert ruled.scale is not None
     assert ruled.scale.relevant_from == 2
     for first, second in ((ruled, bare), (bare, ruled)):
-        with pytest.raises(ValueError, match=r"the labels of old do not say .* others say from 2.*relevant_from=2\)"):
+        with pytest.raises(ValueError, match=r"the labels of old do not say .* others say grade 2.*relevant_from=2\)"):
             first.merge(second)
     merged = ruled.merge(rm.Labels.from_qrels({"q": {"c": 1}}, grader="old", relevant_from=2), rm.Labels([]))
     assert merged.scale == ruled.scale

@@ -119,7 +119,7 @@ class TestForm:
     )
     def test_a_question_in_another_language_is_asked_for_again_and_rejected(self, question: str, language: str) -> None:
         generated = self.ask(question)
-        assert set(generated.reasons) == {"other language"}
+        assert set(generated.reasons) == {"wrong language"}
         assert f"is in {language}; write in English" in generated.rejected[0].message
         assert len(generated) == 0
 
@@ -138,13 +138,13 @@ class TestForm:
         reply = {"question": question, "quotes": [">>> lent.remove_every_key_of(guest)"]}
         model = Told(("Write one", reply), ("Can the question be answered", {"answerable": True}))
         generated = rm.generate_questions(corpus, model, 3, kinds="one_passage", checks=())
-        assert ("other language" in generated.reasons) == (n_accepted == 0)
+        assert ("wrong language" in generated.reasons) == (n_accepted == 0)
         assert len(generated) == n_accepted
 
     def test_the_language_that_was_asked_for_counts_and_one_that_cannot_be_told_is_let_be(self) -> None:
         german = rm.QuestionPrompts(language="German")
         assert len(self.ask("Wer darf den Raum nach Feierabend noch betreten?", prompts=german)) == 1
-        assert set(self.ask("Who may still enter the room after hours?", prompts=german).reasons) == {"other language"}
+        assert set(self.ask("Who may still enter the room after hours?", prompts=german).reasons) == {"wrong language"}
         latin = rm.QuestionPrompts(language="Latin")
         assert len(self.ask("Quis noctu cellam aperire potest, custos an servus?", prompts=latin)) == 1
         assert len(self.ask("Quis noctu cellam aperire potest, custos an servus?")) == 1

@@ -86,7 +86,7 @@ def test_the_pool_of_a_sample_keeps_every_document_of_it() -> None:
     ("arguments", "error"),
     [
         ((QUERIES, [["a"]]), "runs must be a run"),
-        ((QUERIES, {"elsewhere": {"q9": ["a"]}}), "nothing was retrieved for any of the 2 queries"),
+        ((QUERIES, {"elsewhere": {"q9": ["a"]}}), "nothing was retrieved for any query of the pool"),
         ((["who?"], RUNS), "questions must be an EvaluationSet"),
         ((QUERIES, RUNS, None, 0), "depth must be a positive integer"),
         ((QUERIES, RUNS, "text"), "a corpus must map ids to texts"),

@@ -91,7 +91,7 @@ def test_queries_without_a_value_are_left_out() -> None:
     assert rm.evaluate(qrels, run, "mrr").chance("mrr").n == 12
     with pytest.raises(ValueError, match="mrr is defined for no query"):
         rm.evaluate({"none": {"d1": 0}}, run, "mrr").chance("mrr")
-    with pytest.raises(ValueError, match="chance needs a metric of what was retrieved"):
+    with pytest.raises(ValueError, match="chance needs a metric computed from rankings"):
         rm.evaluate(qrels, run, "judged@1").chance("judged@1")
 
 

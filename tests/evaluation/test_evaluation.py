@@ -58,7 +58,7 @@ def test_the_text_is_an_aligned_table_with_notes(result: rm.Evaluation) -> None:
         f"ndcg@10             {result.means['ndcg@10']:.3f}  [0.156, 0.950]  2",
         "precision(rel=2)@5  0.200  [0.005, 0.200]  1",
         "2 queries",
-        "no ranking has more than 2 results, so ndcg@10 and precision(rel=2)@5 see only 2 results; retrieve 10 or more",
+        "no ranking has more than 2 results, so ndcg@10 and precision(rel=2)@5 cover only 2; retrieve 10 or more",
         "CIs from fewer than 4 queries are uninformative",
     ]
 
@@ -158,7 +158,9 @@ def test_scores_of_others_with_other_bounds_are_not_equal() -> None:
 
 
 def test_only_the_record_of_an_evaluation_is_wrapped() -> None:
-    with pytest.raises(TypeError, match=r"what evaluate\(qrels, run\) returns, got dict; Evaluation.from_scores"):
+    with pytest.raises(
+        TypeError, match=r"what evaluate\(qrels, run\) computed, got dict; .* use Evaluation.from_scores"
+    ):
         rm.Evaluation({"mrr": {"q": 1.0}})  # type: ignore[arg-type]
 
 

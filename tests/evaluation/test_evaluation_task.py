@@ -129,7 +129,7 @@ def test_what_cannot_be_evaluated_is_raised_after_one_question(
     with pytest.raises(error, match=message) as caught:
         rm.retrieve(retriever, MANY_QUESTIONS)
     assert texts == ["text 0"]
-    assert caught.value.__notes__ == ["this is the first answer, for query 'text 0': 'text 0'"]
+    assert caught.value.__notes__ == ["this is the first answer, to query 'text 0' ('text 0')"]
 
 
 @pytest.mark.parametrize("answer", [["d1"], ("d1", "d2"), {"d1": 0.5}, np.array(["d1"]), [rm.Retrieved("d1")], []])

@@ -233,8 +233,8 @@ def test_what_a_full_cutoff_has_no_room_for_is_neither_found_nor_missing() -> No
     assert (worst.n_relevant, worst.n_found, worst.failures) == (3, 2, {})
     assert (worst[0].n_relevant, worst[0].n_found, worst[0].n_cutoff_full, worst[0].failures) == (2, 1, 1, ())
     assert str(worst).splitlines() == [
-        "query  recall@1                found  missing  example  top result",
-        "q1        0.500  1/2 (1 cutoff full)  none     b        a",
+        "query  recall@1                 found  missing  example  top result",
+        "q1        0.500  1/2 (cutoff full: 1)  none     b        a",
         "2 of 3 relevant documents found, 1 not credited (cutoff full)",
     ]
 

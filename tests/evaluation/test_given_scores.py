@@ -113,7 +113,7 @@ def test_scores_below_zero_are_kept() -> None:
         ({"f": {"q": 0.5}}, {"bounds": (1, 0)}, "the lower bound must be below the upper"),
         ({"f": {"q": 0.5}}, {"bounds": {"g": (0, 1)}}, "bounds has 'g', which has no scores"),
         ({"f": {"q": 0.5}}, {"lower_is_better": ["g"]}, "lower_is_better has 'g'"),
-        ({"f": {}}, {}, "there are no scores"),
+        ({"f": {}}, {}, "no query has a score"),
         ({" ": {"q": 0.5}}, {}, "must be printable and not blank"),
         ({"ndcg@10": {"q": 0.5}, "nDCG@10": {"q": 0.5}}, {}, "mean the same metric"),
     ],
@@ -174,7 +174,7 @@ def test_beside_retrieval_metrics() -> None:
     assert extended.explain("q0").n_relevant == 1
     assert set(extended.worst("latency", 3).queries) == {"q6", "q13", "q20"}  # the slowest
     assert set(extended.group_by(lambda query: int(query[1:]) % 2)) == {0, 1}
-    with pytest.raises(ValueError, match="mrr is already there"):
+    with pytest.raises(ValueError, match="mrr is already in this evaluation"):
         own.with_scores({"rr": GOOD})
     with pytest.raises(ValueError, match="'q99', which is not among the queries"):
         own.with_scores({"faithfulness": {"q99": 0.5}})

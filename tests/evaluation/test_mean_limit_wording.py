@@ -38,4 +38,5 @@ def test_where_a_metric_is_undefined() -> None:
     metric = rm.Metric("mrr")
     undefined = wording.format_undefined(metric, some_unanswered=False)
     assert undefined == metric.definition.undefined_if
-    assert wording.format_undefined(metric, some_unanswered=True) == f"{undefined} that was answered"
+    text = wording.format_undefined(metric, some_unanswered=True)
+    assert text == f"{undefined}, apart from those that failed or are missing from the run"

@@ -11,7 +11,7 @@ import retrieval_metrics as rm
 if TYPE_CHECKING:
     from pathlib import Path
 
-NOTE = "12 of 15 rankings end at rank 4, so recall@10 sees only 4 results there; retrieve 10 or more"
+NOTE = "12 of 15 rankings end at rank 4, so recall@10 covers only 4 results there; retrieve 10 or more"
 
 
 def evaluate_lengths(lengths: list[int], metrics: Any = "recall@10", first: int = 0) -> rm.Evaluation:

@@ -39,7 +39,7 @@ def test_labels_may_be_computed_and_queries_without_one_are_counted(result: rm.E
     slices = result.group_by(lambda query: None if query == "q2" else int(query[1]) > 2)
     assert {label: evaluation.queries for label, evaluation in slices.items()} == {False: ("q1",), True: ("q3", "q4")}
     assert slices.unlabelled == 1
-    assert "1 query without a label, in no slice" in str(slices)
+    assert "1 query without a label is in no slice" in str(slices)
 
 
 def test_one_table_holds_all_slices(result: rm.Evaluation) -> None:

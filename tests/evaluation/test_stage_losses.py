@@ -146,8 +146,8 @@ def test_passages_are_followed_by_their_quotes() -> None:
     result = rm.evaluate({"q": [rm.Quote("slots save memory"), rm.Quote("list holds values")]}, run, "recall@2")
     assert result.stages.losses("recall@2").means["dropped:reranked"] == 0.5
     assert [finding.detail for finding in result.explain("q").findings] == [
-        "dropped by reranked; found 2, reranked -",
-        "found; found 1, reranked 1",
+        "dropped by reranked; ranks: found 2, reranked -",
+        "found; ranks: found 1, reranked 1",
     ]
 
 
@@ -168,7 +168,7 @@ def test_routes_and_failures() -> None:
     assert count_fates(lost, "q4", 1) == {"found": 1}
     assert lost.counts["failed"] == 1
     assert not any("returned" in str(metric) for metric in lost.metrics)
-    assert result.explain("q2").findings[0].detail == "below cutoff 1; other 2"
+    assert result.explain("q2").findings[0].detail == "below cutoff 1; ranks: other 2"
 
 
 def test_a_document_is_followed_in_an_explanation() -> None:
@@ -180,9 +180,9 @@ def test_a_document_is_followed_in_an_explanation() -> None:
     }
     result = rm.evaluate({"q": ["a", "c", "d"]}, rm.RetrievedRun(steps["reranked"], stages=steps), "recall@2")
     assert [finding.detail for finding in result.explain("q").findings] == [
-        "found; bm25 1, dense 2, fused 1, reranked 1",
-        "dropped by fused; bm25 3, dense -, fused -, reranked -",
-        "below cutoff 2; bm25 -, dense 1, fused 2, reranked 3",
+        "found; ranks: bm25 1, dense 2, fused 1, reranked 1",
+        "dropped by fused; ranks: bm25 3, dense -, fused -, reranked -",
+        "below cutoff 2; ranks: bm25 -, dense 1, fused 2, reranked 3",
     ]
     worst = result.worst("recall@2")
     assert worst.losses == {"dropped:fused": 1, "below_cutoff:reranked": 1}
@@ -207,7 +207,7 @@ def test_what_a_stage_held_is_never_called_not_retrieved() -> None:
         "respelled": ["dropped"],
         "absent": ["not_retrieved"],
     }
-    assert result.explain("absent").findings[0].detail == "not retrieved by any stage; search -, kept -"
+    assert result.explain("absent").findings[0].detail == "not retrieved by any stage; ranks: search -, kept -"
     assert result.worst("recall@2").failures == {"dropped": 3, "not_retrieved": 1}
     assert result.stages.losses("recall@2").per_query["dropped:kept"] == {
         "cut": 0.5,
@@ -224,4 +224,4 @@ def test_a_step_that_cannot_be_judged_is_left_out_with_a_warning() -> None:
     result = rm.evaluate({"q": ["a"]}, run, "recall@1")
     with pytest.warns(rm.RetrievalWarning, match="stage 'chunks' skipped, its results cannot be judged: .* has no id"):
         assert list(result.stages) == ["merged"]
-    assert result.explain("q").findings[0].detail == "found; merged 1"
+    assert result.explain("q").findings[0].detail == "found; ranks: merged 1"

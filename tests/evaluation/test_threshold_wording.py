@@ -13,8 +13,8 @@ def test_what_26_questions_cannot_promise() -> None:
     threshold = rm.threshold(questions(26), run_of([0.1] * 26))
     assert str(threshold) == (
         "No threshold: with 26 unanswerable questions, a false-answer rate of at most 10% cannot be guaranteed at any "
-        "score. At least 29 independent unanswerable questions are needed, even if none gets an answer; these 26 can "
-        "guarantee a rate of 10.9%."
+        "score. At least 29 independent unanswerable questions are needed, even if none gets an answer; the lowest "
+        "rate that these 26 can guarantee is 10.9%."
     )
     with pytest.raises(ValueError, match=r"there is no threshold to apply\. No threshold: with 26 unanswerable"):
         threshold.apply(ANSWERED)
@@ -24,8 +24,9 @@ def test_scores_that_tell_nothing_apart_are_not_worth_a_threshold() -> None:
     threshold = rm.threshold(questions(60), run_of([1.0] * 60))
     assert (threshold.score, threshold.mean_after, threshold.is_useful) == (1.0, 0.0, False)
     assert threshold.conclusion == (
-        "No threshold is worthwhile: scores barely separate answerable from unanswerable questions; the lowest that "
-        f"limits false answers to 10% (1) would cut {threshold.metric} from {threshold.mean_before:.3f} to 0.000."
+        "No threshold is worthwhile: scores barely separate answerable from unanswerable questions; the lowest "
+        f"threshold that limits false answers to 10% (1) would cut {threshold.metric} from {threshold.mean_before:.3f} "
+        "to 0.000."
     )
 
 

@@ -66,7 +66,9 @@ def test_the_result_says_which_it_was() -> None:
     assert "cluster" not in str(rm.evaluate(QRELS, RUN, "mrr"))
     items = {query: [rm.Retrieved("c", source=f"s{number}", start=0, end=9)] for query, number in BY_DOCUMENT.items()}
     truth = {query: [rm.Span(f"s{number}", 0, 9)] for query, number in BY_DOCUMENT.items()}
-    assert "20 clusters by source of the judgments (clusters=None disables)" in str(rm.evaluate(truth, items, "mrr"))
+    assert "20 clusters by source of the judgments (clusters=None disables clustering)" in str(
+        rm.evaluate(truth, items, "mrr")
+    )
     assert "cluster" not in str(rm.evaluate(truth, items, "mrr", clusters=None))
 
 

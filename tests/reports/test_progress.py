@@ -19,7 +19,7 @@ def test_work_of_more_than_a_minute_is_announced_once_with_an_estimate() -> None
         "testing", 10_000, "testing it", "less is less", show_progress=False, clock=lambda: next(times)
     ) as advance:
         advance(0)
-        with pytest.warns(rm.RetrievalWarning, match="testing it takes about 10 minutes more; less is less; show_prog"):
+        with pytest.warns(rm.RetrievalWarning, match="testing it takes about 10 more minutes; less is less; show_prog"):
             advance(100)
         for done in (200, 10_000):
             advance(done)  # said once, before the rest

@@ -39,7 +39,7 @@ def test_what_is_wrong_with_a_step_is_said_of_it() -> None:
         return str(raised.value) + " ".join(raised.value.__notes__)
 
     assert "objects of type float" in notes({"bm25": ["a"], "scores": [0.5]})
-    assert "that is what it held after 'scores'" in notes({"bm25": ["a"], "scores": [0.5]})
+    assert "this is its ranking after the stage 'scores'" in notes({"bm25": ["a"], "scores": [0.5]})
     assert "returned None for query 'q1'" in notes({"bm25": None})
     ranking = ["a"]
     assert "copy it" in notes({"fused": ranking, "reranked": ranking})

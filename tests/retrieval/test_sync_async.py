@@ -51,7 +51,7 @@ def test_another_error_is_no_missing_way() -> None:
 
     with pytest.raises(RuntimeError, match="broken"):
         rm.retrieve(RetrieverFunctions(broken, asynchronously), TEXTS)
-    with pytest.raises(ValueError, match="neither a synchronous nor an asynchronous way"):
+    with pytest.raises(ValueError, match="neither a synchronous nor an asynchronous function"):
         rm.retrieve(RetrieverFunctions(), TEXTS)
 
 
@@ -60,6 +60,6 @@ def test_short_answers_of_a_store_are_said_in_the_words_that_its_host_brings() -
         return ["d1", "d2"][: 1 + (text == "text 1")]
 
     texts = {"q1": "text 1", "q2": "text 2"}
-    for option, hint in [("", "let it look at more, or"), ("wide=2", r"let it look at more \(wide=2\), or")]:
-        with pytest.warns(rm.RetrievalWarning, match=f"^1 of 2 queries got fewer than k=2, .* {hint} filter before"):
+    for option, hint in [("", "let it examine more, or"), ("wide=2", r"let it examine more \(wide=2\), or")]:
+        with pytest.warns(rm.RetrievalWarning, match=f"^1 of 2 queries got fewer than k=2 .* {hint} filter before"):
             rm.retrieve(RetrieverFunctions(ask, n_requested=2, candidate_option=option), texts)

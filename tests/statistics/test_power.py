@@ -139,7 +139,7 @@ def test_a_difference_far_beyond_the_spread_needs_few_queries_and_a_tiny_one_man
     [
         ({"difference": 0.0}, "finite number other than 0, got 0.0"),
         ({"difference": math.nan}, "finite number other than 0, got nan"),
-        ({"difference": 1e-13}, "too small to be found"),
+        ({"difference": 1e-13}, "too small to be detected"),
         ({"difference": 1.5}, "got 1.5; the largest possible is 1"),
         ({"difference": 0.1, "power": 1.0}, "power must be strictly between 0 and 1"),
         ({"difference": 0.1, "alpha": 0.0}, "alpha must be strictly between 0 and 1"),

@@ -184,5 +184,5 @@ def test_an_option_that_there_is_not_is_named(tmp_path: Path) -> None:
     history = rm.History(tmp_path / "history.jsonl")
     for rank in (1, 2):
         history.add(result(rank), f"{rank}", save=tmp_path / f"{rank}.json")
-    with pytest.raises(TypeError, match="there is no option 'levle'; there are level, margin, metrics, resamples"):
+    with pytest.raises(TypeError, match="unknown option 'levle'; the options are level, margin, metrics, resamples"):
         history.compare("1", "2", levle=0.9)  # type: ignore[call-arg]  # wrong on purpose

@@ -45,7 +45,7 @@ class TestCitations:
 
     def test_a_number_of_two_documents_means_either(self) -> None:
         twice = "\n".join(f"[1] {TEXTS[id_]}" for id_ in ("d1", "d2"))
-        with pytest.raises(ValueError, match=r"the number \[1\] to two documents, 'd1' and 'd2'.*; citations= takes"):
+        with pytest.raises(ValueError, match=r"two documents have the number \[1\], 'd1' and 'd2'.*; citations= takes"):
             self.read_answer(twice, "So [1].", citations="numbered")
         assert self.read_answer(twice, "So.", citations="numbered").citations == []
 

@@ -35,7 +35,7 @@ QRELS: Any = {"d2": 1, "d3": 1, "d4": 2}
 class TestWhatIsRefusedOrCounted:
     def test_circles(self) -> None:
         spans = [search("1", 1, "a", make_documents("x"), parent="2"), span("2", "other", "1")]
-        with pytest.raises(ValueError, match="lies inside itself"):
+        with pytest.raises(ValueError, match="is nested inside itself"):
             read(*spans)
 
     def test_orphans_and_repeats_are_counted(self) -> None:
@@ -214,7 +214,7 @@ class TestWhatIsEasilyLost:
                 [search("1", 1, "a", make_documents("x"), error="lost"), search("1", 1, "a", make_documents("x"))],
                 "recorded twice",
             ),
-            ([search("1", float("inf"), "a", make_documents("x"))], "the time of span '1' .*inf is no time"),
+            ([search("1", float("inf"), "a", make_documents("x"))], "the time of span '1' .*inf is not a time"),
             ([search("1", 1, "a", [{"id": "x", "metadata": "{'a"}])], "the output of span '1' .*cannot be read"),
             (
                 [search("1", 1, "a", make_documents("x")), model("m", 2, read=ENDLESS)],
@@ -379,7 +379,7 @@ class TestBrokenTraces:
     @pytest.mark.parametrize(
         ("search", "says"),
         [
-            ({"parent": "s"}, "span 's' .* of trace 't' lies inside itself"),
+            ({"parent": "s"}, "span 's' .* of trace 't' is nested inside itself"),
             ({"output": None}, "span 's' .* names no documents"),
             ({"output": "one text"}, "span 's' .* names no documents"),
             ({"output": '[{"id": "d1", "te'}, "the output of span 's' .* was cut short"),

@@ -15,7 +15,7 @@ _OTHER_LOOP = re.compile(r"(?:different|another|other) (?:event )?loop|event loo
 TWO_LOOPS_HINT = (
     "an asynchronous client works in one event loop only, and this one was used in another before: a synchronous call "
     "such as rm.retrieve has a loop of its own, and so has every asyncio.run. Use one style for this retriever, await "
-    "rm.aretrieve or rm.retrieve; or give it a synchronous way, or a client of its own"
+    "rm.aretrieve or rm.retrieve; or give it a synchronous method, or a client of its own"
 )
 
 

@@ -40,8 +40,13 @@ def refuse_overwritten_files(arguments: argparse.Namespace) -> None:
         target_identity = _file_identity(target)
         for other in (*texts[:position], *texts[position + 1 :]):
             if target_identity in {_file_identity(other), _file_identity(_without_run_name(other))}:
-                use = "is also written" if isinstance(other, Target) else "is one of the files that are read"
-                raise ValueError(f"{target} is to be written, but {other} {use}, and it is the same file")
+                use = (
+                    "is written by another option too"
+                    if isinstance(other, Target)
+                    else "is one of the files that are read"
+                )
+                same = "it" if other == target else f"the same file, {other},"
+                raise ValueError(f"cannot write {target}: {same} {use}")
 
 
 def _possible_input_paths(arguments: argparse.Namespace) -> Iterator[str]:

@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--plan",
         type=float,
         metavar="SIZE",
-        help="also estimate how many questions detect a difference of this size, with these runs as a pilot",
+        help="also estimate how many questions it takes to detect a difference of this size; these runs are the pilot",
     )
     parser.add_argument(
         "--fail-if-worse", action="store_true", help="exit with 1 if a run is significantly worse than the baseline"

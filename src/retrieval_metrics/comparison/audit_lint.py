@@ -101,8 +101,8 @@ def _repeated_queries_note(judged: JudgedRun, queries: Mapping[Any, str] | None)
         return ""
     first_query, repeated_query = repeated_pairs[0]
     return (
-        f"{len(repeated_pairs)} of {len(judged.qrels)} queries repeat another, as {repeated_query!r} does "
-        f"{first_query!r}: a repeated question counts each time"
+        f"{len(repeated_pairs)} of {len(judged.qrels)} queries repeat another ({repeated_query!r} repeats "
+        f"{first_query!r}): a repeated question counts each time"
     )
 
 

@@ -51,7 +51,7 @@ def as_change_measure(name: str | Metric, tolerance: float = 0.0) -> ChangeMeasu
     if rbo_match is not None:
         return _rbo_measure(float(rbo_match[1] or RBO_PERSISTENCE))
     if re.match(r"overlap|rbo", text):
-        raise ValueError(f"{text!r} must be written overlap@10 or rbo, which sees every rank, or rbo(p=0.8)")
+        raise ValueError(f"{text!r} must be written overlap@10, or rbo or rbo(p=0.8), which cover every rank")
     bound_match = _BOUND.fullmatch(text)
     if bound_match is None:
         return _bounds_measure(as_metric(name))

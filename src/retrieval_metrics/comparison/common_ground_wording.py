@@ -25,7 +25,8 @@ def format_query_mismatch(mismatch: QueryMismatch) -> str:
     systems = " and ".join(map(repr, mismatch.systems))
     have = "has" if mismatch.n_queries == 1 else "have"
     if mismatch.kind == "only_in_one":
-        reason = f"only in {systems}"
+        verb = "is" if mismatch.n_queries == 1 else "are"
+        reason = f"{verb} only in {systems}"
     elif mismatch.kind == "worded_differently":
         reason = f"{have} different text in {systems}"
     else:

@@ -44,7 +44,7 @@ def format_shown_pairs(comparison: ComparisonRecord, shown_systems: Collection[s
     """Return of which systems a report shows the pairs and the queries, and where the others are."""
     n_pairs = numbers.format_count(len(comparison.pairs), "pair")
     return (
-        f"Only {len(shown_systems)} of {len(comparison.systems):,} systems, the best and the baseline if there is one; "
+        f"Only {len(shown_systems)} of {len(comparison.systems):,} systems are shown: the best, and any baseline; "
         f"print(comparison.conclusions) lists all {n_pairs}."
     )
 
@@ -103,7 +103,7 @@ def judged_coverage_note(comparison: ComparisonRecord) -> str:
     if comparison.unjudged is None:
         remedy = "; unjudged='bounds' quantifies it"
     return (
-        f"Judged coverage differs ({shares}). Unjudged documents count as not relevant, "
+        f"Judgment coverage differs ({shares}). Unjudged documents count as not relevant, "
         f"which alone can cause a difference{remedy}."
     )
 
@@ -139,7 +139,7 @@ def _format_mean_bounds(bounds: UnjudgedBounds, metric: str) -> str:
 
 
 def format_failures(system: str, errors: Mapping[Any, Exception]) -> str:
-    """Return for how many queries a system failed, with an example."""
+    """Return on how many queries a system failed, with an example."""
     query, error = next(iter(errors.items()))
     queries = numbers.format_query_count(len(errors))
-    return f"{system} failed for {queries}, for example {query!r}: {show_error(error)}"
+    return f"{system} failed on {queries}, for example {query!r}: {show_error(error)}"

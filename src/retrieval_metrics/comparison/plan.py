@@ -295,7 +295,7 @@ def plan(
         positive_number(margin, "margin")
     if clusters != "source" and (pilot is None or design_effect is not None):
         raise ValueError(
-            "clusters= are those of a pilot's queries; a number in their place, or without a pilot, is design_effect="
+            "clusters= groups the queries of a pilot. Without a pilot, or to set the design effect, pass design_effect="
         )
     planned_metric = _find_metric(metric, pilot)
     proportion(power, "power")

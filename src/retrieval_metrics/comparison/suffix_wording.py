@@ -108,4 +108,4 @@ def _not_shown_note(conclusion: Conclusion, margin: float, margin_test: MarginTe
     has_lower_bound_from_grades = conclusion.lowest_difference < margin_test.low - ROUNDING
     grades = " with the least favourable grades" if has_lower_bound_from_grades else ""
     largest_loss = numbers.format_three_digits(-conclusion.lowest_difference)
-    return f"{text}: one-sided bound on the loss {largest_loss}{grades}"
+    return f"{text}: the one-sided bound on the loss is {largest_loss}{grades}"

@@ -102,7 +102,7 @@ def compute_differences(
     task = (
         f"testing {numbers.format_count(len(hypotheses), 'difference')} on "
         f"{numbers.format_query_count(len(aligned.queries))} with "
-        f"{resamples:,} choices of signs"
+        f"{resamples:,} sign flips"
     )
     remedy = "fewer systems, metrics or resamples= take less"
     with track_steps("testing", resamples, task, remedy, show_progress=show_progress) as advance:

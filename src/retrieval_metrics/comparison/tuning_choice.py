@@ -39,7 +39,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
     Raises:
         ValueError: If the ids of the default, or of all other settings, match the judgments so badly that nothing can
             be compared; if both the winner and another setting have ids that nearly match, with which the other could
-            win; if no setting keeps the bounds, or the metric is defined for no question in all settings.
+            win; if no setting keeps the bounds, or no question has a value of the metric in all settings.
     """
     default_metrics = evaluations[rule.default].metrics
     metric = next(metric for metric in default_metrics if str(metric) == rule.metrics[0])
@@ -60,7 +60,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
     names = _list_choices(rule.default, evaluations, feasible, obstacles)
     rows, values = comparison.paired_values.shared(metric, names)
     if not len(values):
-        raise ValueError(f"{metric} is defined for no question in all settings")
+        raise ValueError(f"no question has a value of {metric} in all settings")
     observed_winner = names[find_best_setting(values, 0, keep=rule.default in feasible)]
     hidden_winners = _find_hidden_winners(comparison, metric, observed_winner, feasible.difference(obstacles))
     if hidden_winners:
@@ -208,5 +208,5 @@ def _find_bounded_mean(evaluation: Evaluation, name: str) -> float:
     if name != LATENCY_COLUMN:
         return evaluation.means[name]
     if not evaluation.scores.seconds:
-        raise ValueError("seconds are known only for retrievers that tune runs, or for runs of retrieve")
+        raise ValueError("seconds are known only for retrievers, which tune times, and for the results of rm.retrieve")
     return float(np.mean(list(evaluation.scores.seconds.values())))

@@ -59,7 +59,7 @@ def tuning_figure(tuning: TuningResult, kind: str | None) -> Plot:
         return figure([panel], title=tuning.conclusion, key=key)
     if kind == "curve":
         raise ValueError("a curve needs a parameter with three numbers or more; plot('settings') draws every setting")
-    raise ValueError(f"there is no plot {kind!r} of a tuning; there are curve, settings and grid")
+    raise ValueError(f"there is no plot {kind!r} of a tuning; the plots are curve, settings and grid")
 
 
 def _draw_curve(tuning: TuningResult, curve: Curve, key: NameKey, axes: Axes) -> None:

@@ -35,7 +35,7 @@ def write_tuning_report(tuning: TuningResult, tables: Sequence[Table], path: str
     parts += map(page.table, tables[:-1])  # the last table is the conclusion, which stands above already
     with suppress(ValueError):  # not exactly two parameters vary, so there is no grid
         parts.append(page.section("By the two parameters", page.table(_grid_table(tuning))))
-    parts.append(page.section("Every setting", page.table(_settings_table(tuning))))
+    parts.append(page.section("All settings", page.table(_settings_table(tuning))))
     # All settings have the same questions and rules, so the section describes one evaluation.
     name, evaluation = next(iter(tuning.evaluations.items()))
     parts += format_about_section({name: evaluation.scores}, {}, None)

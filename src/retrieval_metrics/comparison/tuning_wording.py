@@ -115,9 +115,9 @@ def format_infeasible_tuning(bounds: Mapping[str, float], default_means: dict[st
 
 def format_undecidable_tuning(reason: str, warnings: Sequence[str]) -> str:
     """Return the error for settings among which nothing can be chosen, with the warnings about their data."""
-    return " ".join([f"nothing can be decided on this data. {reason}", *warnings])
+    return " ".join([f"cannot choose a setting on this data. {reason}", *warnings])
 
 
 def format_hidden_winner(name: str, winner: str, metric: str) -> str:
     """Return that another setting than the winner could be the best."""
-    return f"If ids that nearly match counted as found, {name!r} would have a larger mean {metric} than {winner!r}."
+    return f"If IDs that nearly match counted as found, {name!r} would have a larger mean {metric} than {winner!r}."

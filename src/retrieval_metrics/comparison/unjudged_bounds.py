@@ -138,7 +138,7 @@ def _bound_differences(
 def _require_boundable(metrics: Sequence[Metric], scores: Scores) -> None:
     for metric in metrics:
         if metric.definition.is_given:
-            raise ValueError(f"{metric} is given, so unjudged='bounds' has nothing to grade; leave it out")
+            raise ValueError(f"{metric} has given values, so unjudged='bounds' has nothing to grade; leave it out")
         if not metric.definition.bounded:
             raise ValueError(f"{metric} has no upper bound, which unjudged='bounds' needs; leave it out")
     if scores.rules.unjudged == "condensed":

@@ -41,7 +41,7 @@ def _measures_table(agreement: Agreement) -> Table:
     title = f"{first_name} vs {second_name}: {numbers.format_count(agreement.n, 'document')}, {queries}"
     notes = [mean_difference_text(agreement)]
     if lacks_interval:
-        notes.append(f"-: no CI for kappa if the graders disagree in fewer than {MIN_DISAGREEMENTS} queries")
+        notes.append(f"-: no CI for kappa if the graders disagree on fewer than {MIN_DISAGREEMENTS} queries")
     if agreement.near_chance:
         notes.append(f"agreement is {agreement.chance_note}")
     return Table(["agreement", "", numbers.level_name(agreement.level)], rows, notes, title)
@@ -71,7 +71,7 @@ def calibration_label(agreement: Agreement) -> str:
     relevant = "relevant"
     if agreement.relevant_from is not None:
         relevant = f"relevant (grade ≥ {agreement.relevant_from:g})"
-    return f"share {agreement.names[0]} grades {relevant}\n({numbers.level_name(agreement.level)})"
+    return f"share that {agreement.names[0]} grades {relevant}\n({numbers.level_name(agreement.level)})"
 
 
 def mean_difference_text(agreement: Agreement) -> str:
@@ -96,4 +96,6 @@ def chance_text(agreement: Agreement) -> str:
         return "indistinguishable from chance with so few queries"
     if high < 0:
         return "below chance; check for a reversed scale"
+    if low <= 0:
+        return "not significantly above chance"
     return "barely above chance"

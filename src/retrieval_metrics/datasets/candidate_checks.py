@@ -147,7 +147,7 @@ class CandidateChecks:
             failure = Failure("not answerable", message)
             claims[ClaimKey(candidate.id, 0)] = VerifiedClaim(texts, failure, expected=True)
         failures |= await self._find_refuted(ANSWERABLE, claims, "answers")
-        wrong_history = Failure("wrong history", "what is said before it does not answer the first question")
+        wrong_history = Failure("wrong earlier turn", "the earlier turn does not answer the first question")
         history_claims: dict[ClaimKey, VerifiedClaim] = {}
         for candidate in answerable:
             if candidate.conversation and candidate.id not in failures:
@@ -160,7 +160,9 @@ class CandidateChecks:
     async def _check_unanswerable(self, candidates: Sequence[Candidate]) -> dict[str, Failure]:
         """Return the questions meant to be unanswerable that a passage answers, or that could not be checked, by id."""
         other_passages = await self._find_other_passages(candidates)
-        not_believed = Failure("not believed", "the model denies that its passage says what it says in as many words")
+        not_believed = Failure(
+            "control question failed", "the model denies that a passage contains one of its own sentences"
+        )
         claims: dict[ClaimKey, VerifiedClaim] = {}
         for candidate in candidates:
             own_passage = candidate.task.passages[0]
@@ -186,7 +188,7 @@ class CandidateChecks:
                     failure = _unneeded_evidence_failure(candidate, number)
                     claims[ClaimKey(candidate.id, number)] = VerifiedClaim(texts, failure, expected=False)
         failures = await self._find_refuted(ANSWERABLE, claims, "quotes")
-        clear = Failure("understood alone", "it can be understood without what was said before it")
+        clear = Failure("self-contained follow-up", "it can be understood without the earlier turn")
         clear_claims: dict[ClaimKey, VerifiedClaim] = {}
         for candidate in candidates:
             if candidate.conversation and candidate.id not in failures:
@@ -196,7 +198,7 @@ class CandidateChecks:
 
     async def check_answers(self, candidates: Sequence[Candidate]) -> None:
         """Remove the reference answers that the quotes do not support, and those that could not be checked."""
-        unsupported = Failure("unsupported", "the quotes do not bear it out")
+        unsupported = Failure("unsupported", "the quotes do not support it")
         with_answer = {candidate.id: candidate for candidate in candidates if candidate.answer is not None}
         claims: dict[ClaimKey, VerifiedClaim] = {}
         for candidate_id, candidate in with_answer.items():
@@ -296,9 +298,9 @@ class CandidateChecks:
 def _unneeded_evidence_failure(candidate: Candidate, number: int) -> Failure:
     """Return the failure of a question that can be answered without its quotes, or without one of its passages."""
     if candidate.task.kind in MULTI_PASSAGE_KINDS:
-        message = f"it is answered without passage {number + 1} of those it was made from"
-        return Failure("not all needed", message)
-    return Failure("answerable without", "the rest of the passage answers it without the quotes")
+        message = f"it can be answered without passage {number + 1} of those it was made from"
+        return Failure("passage not needed", message)
+    return Failure("answerable without its quotes", "the rest of the passage answers it")
 
 
 def _longest_sentence(text: str) -> str:

@@ -9,11 +9,11 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import UnknownKeyError, positive_integer
 from retrieval_metrics._internal.warn import warn
-from retrieval_metrics.comparison.change_measures import as_change_measure, is_change_bound
+from retrieval_metrics.comparison.change_measures import MAX_GAIN, MAX_LOSS, as_change_measure, is_change_bound
 from retrieval_metrics.comparison.rank_biased_overlap import RBO_PERSISTENCE
 from retrieval_metrics.datasets.changes_wording import (
-    CHANGE_BOUNDS_MEANING,
     format_added_queries,
+    format_change_bounds_meaning,
     format_changed_documents,
     format_cut_rankings,
     format_extrapolated_weight,
@@ -333,7 +333,9 @@ class Changes(Evaluation):
             notes.append(format_changed_documents(n_documents, depth))
         bounds = {name: mean for name, mean in self.means.items() if is_change_bound(name)}
         if bounds:
-            notes.append(CHANGE_BOUNDS_MEANING)
+            has_loss = any(name.startswith(MAX_LOSS) for name in bounds)
+            has_gain = any(name.startswith(MAX_GAIN) for name in bounds)
+            notes.append(format_change_bounds_meaning(has_loss=has_loss, has_gain=has_gain))
         wide = [name for name, mean in bounds.items() if mean > MAX_USEFUL_CHANGE]
         if wide:
             notes.append(format_wide_bounds(wide))

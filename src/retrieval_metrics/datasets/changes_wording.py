@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
 
 
-CHANGE_BOUNDS_MEANING = "max_loss and max_gain: bounds on the change over all grades of the documents"
+def format_change_bounds_meaning(*, has_loss: bool, has_gain: bool) -> str:
+    """Return what the columns of largest losses and gains are; `changes` may have only one of them."""
+    if has_loss and has_gain:
+        return "max_loss and max_gain: bounds on the change over all grades of the documents"
+    side = "loss" if has_loss else "gain"
+    return f"max_{side}: bound on the {side} over all grades of the documents"
 
 
 def format_unchanged(

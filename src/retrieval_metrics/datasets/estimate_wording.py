@@ -192,13 +192,14 @@ def gap_notes(gaps: SampleGaps) -> list[str]:
     if gaps.queries_without_grade:
         ungraded = numbers.format_query_count(len(gaps.queries_without_grade))
         example = numbers.format_example(len(gaps.queries_without_grade), repr(gaps.queries_without_grade[0]))
+        verb = "is" if len(gaps.queries_without_grade) == 1 else "are"
         notes.append(
-            f"{ungraded} of the sample without human grades ({example}), excluded, which biases the estimate if "
-            "difficult queries are left out"
+            f"{ungraded} of the sample got no human grades ({example}) and {verb} excluded, which biases the estimate "
+            "if difficult queries are left out"
         )
     if gaps.n_without_model:
         ungraded = numbers.format_query_count(gaps.n_without_model)
-        notes.append(f"{ungraded} without model grades, set to the mean of the others")
+        notes.append(f"{ungraded} without model grades, for which the mean of the others is used")
     for ungraded_documents in gaps.ungraded_documents:
         if ungraded_documents.n_ungraded:
             notes.append(

@@ -47,7 +47,9 @@ def _other_answer_notes(findings: CheckResults) -> list[str]:
             f"{findings.n_refused:,} more were proposed but do not answer on their own"
         )
     if findings.n_unknown:
-        notes.append(f"other passages that answer: {findings.n_unknown:,} checks without a usable reply")
+        notes.append(
+            f"{numbers.format_count(findings.n_unknown, 'check')} for other answering passages got no usable reply"
+        )
     return notes
 
 
@@ -78,7 +80,8 @@ def _answer_note(generated: GeneratedQuestions) -> str:
     n_unsupported = generated.findings.n_unsupported
     if not answers and not n_unsupported:
         return ""
-    note = f"{len(answers):,} with a reference answer supported by the quotes"
+    verb = "has" if len(answers) == 1 else "have"
+    note = f"{numbers.format_count(len(answers), 'question')} {verb} a reference answer supported by the quotes"
     if n_unsupported:
         note += f"; {numbers.format_count(n_unsupported, 'answer')} omitted (support not confirmed)"
     return note

@@ -149,7 +149,7 @@ def resolve_sample(sample: Any, model: Labels | QuestionsOrQrels) -> Sample:
     if isinstance(sample, Mapping):
         return Sample.from_probabilities(sample, _as_qrels(model).queries)
     raise TypeError(
-        f"sample must say how people's queries were drawn, got {type(sample).__name__}. Draw them with "
+        f"sample must say how the human-graded queries were drawn, got {type(sample).__name__}. Draw them with "
         "questions.sample(n): hand-picked queries, such as interesting ones, do not represent the others. If you "
         "know the probability with which each was drawn, pass the probabilities: {'q1': 0.2, ...}"
     )

@@ -299,7 +299,7 @@ class Estimate(SavedFields):
             sections.append(heading + page.table(table._replace(title="")))
         if self.agreement is not None:
             sections.append(page.section("Agreement", *map(page.table, self.agreement.tables)))
-        default_title = f"{numbers.join_names(list(self.systems))}, from people's and a model's grades"
+        default_title = f"{numbers.join_names(list(self.systems))}, from human and model grades"
         page.write(path, title or default_title, sections)
 
     def to_pandas(self) -> pd.DataFrame:

@@ -141,7 +141,7 @@ def _find_reply_object(reply: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     text = _THOUGHTS.sub("", reply)
     text = _END_OF_THOUGHTS.split(text)[-1]  # thoughts whose opening tag the server has cut off
     if _UNFINISHED_THOUGHTS.match(text):
-        raise BadReplyError(NOT_JSON, f"the reply ends within its thoughts: {reply[:_SHOWN_LENGTH]!r}")
+        raise BadReplyError(NOT_JSON, f"the reply ends inside its reasoning: {reply[:_SHOWN_LENGTH]!r}")
     problem: Exception | None = None
     fitting: list[dict[str, Any]] = []
     without_fields: list[dict[str, Any]] = []

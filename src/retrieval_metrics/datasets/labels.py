@@ -448,7 +448,9 @@ class Labels(Printed):
             0.375
         """
         if not self._repeated_grades:
-            raise ValueError(f"no document has the grades of several graders, of {self.name}; merge theirs first")
+            raise ValueError(
+                f"no document has grades from several graders ({self.name} alone); merge the labels of the others first"
+            )
         return krippendorff_alpha(self._repeated_grades, weights, level)
 
     @cached_property
@@ -574,9 +576,9 @@ def _require_scale(label_sets: Iterable[Labels], scale: Scale) -> None:
     for label_set in label_sets:
         if label_set.labels and label_set.scale is None:
             raise ValueError(
-                f"the labels of {label_set.name} do not say from which grade a document is relevant; the others say "
-                f"from {scale.relevant_from:g}. If that holds for these, too: Labels.from_qrels(qrels, grader=..., "
-                f"relevant_from={scale.relevant_from:g})"
+                f"the labels of {label_set.name} do not say from which grade a document is relevant; those of the "
+                f"others say grade {scale.relevant_from:g}. If that holds for these too, write "
+                f"Labels.from_qrels(qrels, grader=..., relevant_from={scale.relevant_from:g})"
             )
 
 

@@ -45,7 +45,7 @@ FINDING_MEANINGS: Mapping[str, str] = {
     "uncovered_span": "part of a span is not in any passage",
     "leaked_id": "the question names the ID of a document that is relevant to it",
     "cut_quote": "a quote is in its source, but split across passages",
-    "shared_file_name": "a judged file name stands for several files in different folders",
+    "shared_file_name": "a judged file name belongs to several files in different folders",
     "unjudged_duplicate": "an unjudged copy of a relevant passage",
     "possible_answer": "an unjudged passage overlaps with a relevant one",
     "echo": "the question repeats the words of its answer",
@@ -199,7 +199,7 @@ def format_forbidden(n_judgments: int, n_questions: int) -> str:
     """Say how many judgments are below 0."""
     return (
         f"{numbers.format_count(n_judgments, 'judgment')} of {numbers.format_count(n_questions, 'question')} below 0, "
-        "which means forbidden; if -1 means unjudged in your data, remove these judgments"
+        "meaning forbidden; if -1 means unjudged in your data, remove these judgments"
     )
 
 
@@ -236,7 +236,7 @@ def format_unknown_document(document: Any, grade: float, n_documents: int, neare
 def format_shared_file_name(name: str, n_files: int, match: str) -> str:
     """Say which judged file name stands for several files, and what to judge instead."""
     return (
-        f"{name!r} stands for {n_files} files in different folders, each of which counts as the judged one; judge "
+        f"{name!r} is the name of {n_files} files in different folders, each of which counts as the judged one; judge "
         f"whole paths, with match={match!r}"
     )
 

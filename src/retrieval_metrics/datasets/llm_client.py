@@ -56,7 +56,7 @@ class Failure:
 
     Attributes:
         reason: A few words by which failures are counted: that of a `BadReplyError`, or one of `call failed`,
-            `timed out`, `no text`, `budget spent` and `given up`.
+            `timed out`, `no text`, `budget spent` and `stopped early`.
         message: What was wrong.
         reply: The last reply, if there was one.
     """
@@ -224,7 +224,7 @@ class LlmClient:
 
     async def _call(self, prompt: str, options: Mapping[str, Any]) -> str:
         if self.stop_reason is not None:
-            reason = "budget spent" if self._n_unusable == 0 else "given up"
+            reason = "budget spent" if self._n_unusable == 0 else "stopped early"
             raise _FailedError(reason, self.stop_reason)
         try:
             reply = await self._caller.call(

@@ -155,7 +155,7 @@ class PassageFormatter:
             raise BadReplyError("too many quotes", f"name at most {MAX_QUOTES} from a passage, got {len(evidence)}")
         if task.kind in MULTI_PASSAGE_KINDS and set(task.passages) - {quoted_part.passage for quoted_part in evidence}:
             raise BadReplyError(
-                "not every passage", "the question must need every passage, and every passage must give a part of it"
+                "passage not quoted", "the question must need every passage, so quote a part of each that answers it"
             )
         return evidence
 
@@ -166,10 +166,12 @@ class PassageFormatter:
         first_question = _on_one_line(parsed["first"])
         first_answer = self._read_evidence(parsed["said"], passages)
         if not first_answer or not first_question:
-            raise BadReplyError("nothing said before", "give the first question, and the sentence that answers it")
+            raise BadReplyError("no earlier turn", "give the first question, and the sentence that answers it")
         for first_part in first_answer:
             if any(first_part.start < part.end and part.start < first_part.end for part in evidence):
-                raise BadReplyError("said before", "other sentences must answer the second question than the first")
+                raise BadReplyError(
+                    "already answered", "answer the second question with other sentences than the first"
+                )
         answer = " ".join(_on_one_line(first_part.text) for first_part in first_answer)
         return {"role": "user", "content": first_question}, {"role": "assistant", "content": answer}
 
@@ -255,11 +257,13 @@ class PassageFormatter:
                 "short quote", f"{quote_beginning(text)} says too little; name a longer sentence or clause"
             )
         if len(text) > MAX_QUOTE_LENGTH and len(text) > len(corpus_passage.text) / 2:
-            raise BadReplyError("long quote", "the quotes are most of the passage; name only what answers the question")
+            raise BadReplyError(
+                "long quote", "the quotes make up most of the passage; name only what answers the question"
+            )
         spans = list(dict.fromkeys([corpus_passage.span(start, end), *self._corpus.find_spans(text)]))
         if len(spans) > MAX_PLACES:
             raise BadReplyError(
-                "quote everywhere",
+                "quote too common",
                 f"{quote_beginning(text)} occurs in {len(spans)} places; name what only this passage says",
             )
         return Evidence(passage, text, start, end, tuple(spans))
@@ -304,7 +308,7 @@ class PassageFormatter:
         wanted_language = self._find_wanted_language(task.passages)
         language = detect_language(words(question))
         if wanted_language is not None and language is not None and language != wanted_language:
-            raise BadReplyError("other language", f"{shown_question} is in {language}; write in {wanted_language}")
+            raise BadReplyError("wrong language", f"{shown_question} is in {language}; write in {wanted_language}")
         self._require_kind(task.kind, question, overlap)
         subject = LintInput({0: question}, Qrels({0: [Quote(quoted_part.text) for quoted_part in evidence]}))
         checks = [find_dependent_questions, find_echoes]
@@ -321,15 +325,15 @@ class PassageFormatter:
             has_few = len(words(question)) < MIN_KEYWORDS
             has_many = len(question.split()) > MAX_KEYWORDS
             if has_few or has_many or "?" in question:
-                raise BadReplyError("not keywords", f"{shown_question} must be two to five words and no question")
+                raise BadReplyError("not keywords", f"{shown_question} must be two to five words, not a question")
         if kind == OTHER_WORDS and overlap > self._max_overlap:
             raise BadReplyError(
-                "words of the passage",
+                "too close to the passage",
                 f"{overlap:.0%} of the content words of {shown_question} are the passage's; use other words",
             )
         if kind == UNANSWERABLE and not overlap:
             raise BadReplyError(
-                "off the subject", f"{shown_question} is about something else; name what the passage is about"
+                "off topic", f"{shown_question} is about something else; name what the passage is about"
             )
 
 

@@ -419,7 +419,8 @@ def _find_first_documents(runs: Mapping[str, Any], texts: Mapping[Any, str], dep
                 if item is not None and item.text is not None:
                     text_by_document.setdefault(document, item.text)
     if not any(ranks.values()):
-        raise ValueError(f"nothing was retrieved for any of the {len(texts)} queries, such as {next(iter(texts))!r}")
+        example = numbers.format_example(len(texts), repr(next(iter(texts))))
+        raise ValueError(f"nothing was retrieved for any query of the pool ({example})")
     return _FirstDocuments(ranks, text_by_document)
 
 

@@ -17,8 +17,8 @@ def format_budget_fill(fill: BudgetFill) -> str:
     text = f"{100 * fill.fill_rate:.0f}% filled on average"
     if not fill.is_full:
         return (
-            f"{text}; {fill.n_unfilled} of {fill.n} rankings end below 90%, about {fill.results_to_fill} results "
-            f"instead of {fill.mean_results:.0f} would fill it"
+            f"{text}; {fill.n_unfilled} of {fill.n} rankings end below 90%; filling it takes about "
+            f"{fill.results_to_fill} results instead of {fill.mean_results:.0f}"
         )
     return f"{text}; the next result is too long to fit" if fill.has_unused_room else text
 

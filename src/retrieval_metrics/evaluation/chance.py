@@ -65,7 +65,7 @@ def compare_with_chance(scores: Scores, metric: str | Metric, *, seed: int = 0) 
     """Return the mean of a metric beside that of the same rankings assigned at random; see `Evaluation.chance`."""
     metric = as_metric(metric)
     if metric.definition.is_given or not metric.definition.is_quality_metric:
-        raise ValueError(f"chance needs a metric of what was retrieved, such as 'recall@10'; got {str(metric)!r}")
+        raise ValueError(f"chance needs a metric computed from rankings, such as 'recall@10', got {str(metric)!r}")
     rows = _choose_rows(scores, metric)
     values = _score_all_pairs(scores, metric, rows) if rows else np.empty((0, 0))
     is_defined = ~np.isnan(values).any(axis=1)

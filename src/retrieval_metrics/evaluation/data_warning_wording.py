@@ -95,8 +95,8 @@ def format_id_mismatch(mismatch: IdMismatch | PieceMismatch) -> str:
 
     if isinstance(mismatch, PieceMismatch):
         return (
-            f"{NOTHING_JUDGED_FOUND}. Check that results have the texts, sources and offsets that the judgments need, "
-            f"such as {mismatch.pieces!r}"
+            f"{NOTHING_JUDGED_FOUND}. Check that results have the texts, sources and offsets that judgments such as "
+            f"{mismatch.pieces!r} need"
         )
     judged_ids = _list_ids(mismatch.judged_ids)
     run_ids = _list_ids(mismatch.run_ids)
@@ -146,29 +146,29 @@ NEAR_ID_KINDS: Mapping[NearIdKind, str] = {
     "blanks": "in whitespace",
     "case": "in case",
     "percent_encoding": "in percent encoding",
-    "slashes": "in the direction of slashes",
+    "slashes": "in forward and backward slashes",
     "markup": "in HTML entities",
     "quotation_marks": "in quotation marks, brackets or dashes",
-    "separators": "in what stands between words ('-', '_', blanks)",
+    "separators": "in word separators ('-', '_', spaces)",
     "encoding": "in their encoding",
     "diacritics": "in accents",
-    "uuid_form": "in the form of the UUID",
-    "url_form": "in the beginning or the end of the URL",
+    "uuid_form": "in UUID format",
+    "url_form": "at the beginning or end of the URL",
     "leading_zeros": "in leading zeros",
-    "decimal_point": "in '.0'",
-    "number_form": "in the form of the number",
+    "decimal_point": "in a trailing '.0'",
+    "number_form": "in number format",
     "several": "in several ways",
-    "printed": "in a printed list, pair or dict around the ID",
-    "joined": "in other IDs in the same text",
-    "query_prefix": "in the query ID at the beginning",
+    "printed": "in a list, pair or dict printed around the ID",
+    "joined": "in further IDs joined to it",
+    "query_prefix": "in a query ID at the beginning",
     "prefix": "in a prefix",
     "path": "in the folder path",
     "part": "in a chunk suffix",
     "numbered_part": "in a chunk number at the end",
     "version": "in a version number at the end",
-    "truncated": "in an end that is cut off",
+    "truncated": "in length, because one is cut off",
     "file_extension": "in a file extension",
-    "same_text": "in everything, though the texts are the same",
+    "same_text": "in the whole ID, though the texts are the same",
 }
 # Kinds in which two ids look alike when printed.
 INVISIBLE_KINDS = frozenset({"unicode_form", "invisible_characters", "blanks", "several"})
@@ -198,9 +198,9 @@ def format_shifted_ids(shifted: ShiftedIds) -> str:
         f"{shifted.n_shifted}"
     )
     if shifted.side == "queries":
-        direction = "after" if shifted.offset > 0 else "before"
+        neighbour = "next" if shifted.offset > 0 else "previous"
         return (
-            f"{found} are in the ranking of the query {direction}: {shifted.judged_id!r} is in that of "
+            f"{found} are among those of the {neighbour} query: {shifted.judged_id!r} is among those of "
             f"{shifted.retrieved_id!r}. Check whether rankings were joined with queries by position, and one is missing"
         )
     return (
@@ -212,22 +212,24 @@ def format_shifted_ids(shifted: ShiftedIds) -> str:
 def format_missing_values(names: Sequence[str]) -> str:
     """Return that judgments hold ids that are missing cells."""
     documents = numbers.format_count(len(names), "relevant document")
-    verb = "is" if len(names) == 1 else "are"
+    verb = "was" if len(names) == 1 else "were"
+    have = "has" if len(names) == 1 else "have"
     kinds = numbers.join_names(sorted({*map(repr, names)}), MAX_IDS)
     return (
-        f"{documents} {verb} named like a missing cell that became text ({kinds}) and not found; leave such judgments "
-        "out"
+        f"{documents} {verb} not found and {have} the ID of an empty cell read as text ({kinds}); remove such judgments"
     )
 
 
 def format_shared_file_name(shared: SharedFileName) -> str:
     """Return that a judged file name stands for several files, and what to judge instead."""
     others = ""
-    if shared.n_names > 1:
-        others = f" (and {numbers.format_count(shared.n_names - 1, 'other judged name')} for several)"
+    n_others = shared.n_names - 1
+    if n_others:
+        verb = "is" if n_others == 1 else "are"
+        others = f"; {numbers.format_count(n_others, 'other judged name')} {verb} ambiguous too"
     return (
-        f"{shared.name!r} stands for {shared.n_files} files in different folders{others}, each of which counts as the "
-        f"judged one; judge whole paths, with match={shared.match!r}"
+        f"{shared.name!r} is the name of {shared.n_files} files in different folders, each of which counts as the "
+        f"judged one{others}; judge whole paths, with match={shared.match!r}"
     )
 
 
@@ -242,8 +244,8 @@ def format_without_match_value(n_without: int, n_results: int, match: str) -> st
     option = f"match={match!r}"
     lacking = "no source"
     if not match:
-        option = "the function of match="
-        lacking = "no value under it"
+        option = "match="
+        lacking = "no value from the function match="
     elif match.startswith(METADATA_PREFIX):
         lacking = f"no {match.removeprefix(METADATA_PREFIX)!r} in the metadata"
     verb = "has" if n_without == 1 else "have"

@@ -44,7 +44,7 @@ def find_empty_rankings(scores: Scores) -> EmptyRankings | None:
     n_empty = scores.counts["missing"]
     if not n_empty:
         return None
-    origin = scores.require_origin("warned of")
+    origin = scores.require_origin("checked for data problems")
     judged = origin.judged
     # An empty ranking is correct for a query without a relevant document.
     is_expected = expects_results(judged, origin.run)

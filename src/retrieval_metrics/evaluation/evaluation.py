@@ -92,8 +92,8 @@ class Evaluation(Printed):
         """
         if not hasattr(record, "metrics") or not hasattr(record, "counts"):
             raise TypeError(
-                f"an Evaluation is what evaluate(qrels, run) returns, got {type(record).__name__}; "
-                "Evaluation.from_scores takes values by metric and query"
+                f"Evaluation takes what evaluate(qrels, run) computed, got {type(record).__name__}; "
+                "for values by metric and query, use Evaluation.from_scores"
             )
         self._record = record
         self.labels = dict(labels or {})

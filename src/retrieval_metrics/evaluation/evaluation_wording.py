@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 # Explanations: the outcome of each relevant document of a query, and the results.
 
 OUTCOME_LABELS: Mapping[Outcome, str] = {
-    "lost_tie": "lost a tie",
+    "lost_tie": "lost to a tie-break",
     "behind_duplicates": "behind duplicates",
     "behind_same_document": "behind chunks of one document",
     "below_cutoff": "below cutoff",
     "over_budget": "over budget",
-    "id_granularity": "ID granularity mismatch",
+    "id_granularity": "retrieved under a related ID",
     "dropped": "dropped by a stage",
     "not_retrieved": "not retrieved",
-    "empty_ranking": "no results",
-    "retriever_error": "retriever failed",
+    "empty_ranking": "lost to an empty ranking",
+    "retriever_error": "lost to a retriever error",
     "found": "found",
     "alternative_found": "alternative found",
     "cutoff_full": "cutoff full",
@@ -52,7 +52,7 @@ def format_outcome(facts: OutcomeFacts) -> str:
         case "cutoff_full":
             return _format_full_cutoff(facts)
         case "lost_tie":
-            return f"lost a tie: {facts.n_tied} documents share its score, from rank {facts.first_tied_rank}"
+            return f"lost to a tie-break: {facts.n_tied} documents share its score, from rank {facts.first_tied_rank}"
         case "behind_duplicates":
             return f"behind {format_count(facts.n_duplicates_above, 'duplicate')}"
         case "behind_same_document":
@@ -141,21 +141,15 @@ def format_with_text(label: str, text: str | None, length: int) -> str:
 
 
 def format_outcome_counts(counts: Mapping[Outcome, int]) -> str:
-    """Return how often each outcome occurs: `2 not retrieved, 1 lost a tie`."""
-    texts = []
-    for kind, count in counts.items():
-        label = OUTCOME_LABELS[kind]
-        if kind == "id_granularity" and count > 1:
-            label += "es"
-        texts.append(f"{count:,} {label}")
-    return ", ".join(texts)
+    """Return how often each outcome occurs: `2 not retrieved, 1 lost to a tie-break`."""
+    return ", ".join([f"{count:,} {OUTCOME_LABELS[kind]}" for kind, count in counts.items()])
 
 
 def format_found(n_found: int, n_relevant: int, n_cutoff_full: int) -> str:
-    """Return how many of the relevant documents of a query were found: `1/2 (1 cutoff full)`."""
+    """Return how many of the relevant documents of a query were found: `1/2 (cutoff full: 1)`."""
     text = f"{n_found:,}/{n_relevant:,}"
     if n_cutoff_full:
-        text += f" ({n_cutoff_full:,} {OUTCOME_LABELS['cutoff_full']})"
+        text += f" ({OUTCOME_LABELS['cutoff_full']}: {n_cutoff_full:,})"
     return text
 
 
@@ -326,7 +320,7 @@ def format_system_outcome(system: str, outcome: str, rank: int | None) -> str:
 
 def format_needed(grade: float | None, label: str, outcomes: Sequence[str]) -> str:
     """Return a relevant document of a query with what became of it in each system."""
-    return f"Relevant, grade {grade}: {label}. {'; '.join(outcomes)}"
+    return f"Relevant, grade {grade}: {label}; {'; '.join(outcomes)}"
 
 
 def format_results_heading(system: str) -> str:

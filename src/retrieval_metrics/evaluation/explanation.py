@@ -235,7 +235,7 @@ class Worst(Printed, Sequence[Explanation]):
 
     @property
     def summary(self) -> str:
-        """The failures of all queries in a line: `4 of 20 relevant documents missing over 9 queries: 4 no results`."""
+        """The failures of all queries: `1 of 20 relevant documents missing over 9 queries: 1 not retrieved`."""
         if self.n_imperfect is not None:
             return format_imperfect(self.metric, self.n_imperfect, self.n)
         return format_failures(self.failures, self.n_relevant, self.n_found, self.unit, self.n)

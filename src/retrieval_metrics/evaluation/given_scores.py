@@ -49,7 +49,7 @@ def make_given_scores(
         query_order |= dict.fromkeys(score_by_query)
     queries = tuple(query_order)
     if not queries:
-        raise ValueError(f"there are no scores: {', '.join(map(str, metrics))} have no query")
+        raise ValueError(f"no query has a score for {', '.join(map(str, metrics))}")
     common_id_type(set(map(type, queries)), "query ids of the scores")
     columns = [[score_by_query.get(query, nan) for query in queries] for score_by_query in scores_by_metric.values()]
     values = np.array(columns).T
@@ -73,7 +73,7 @@ def with_given_scores(
     scores_by_metric = _read_scores(scores, bounds, lower_is_better)
     for metric, score_by_query in scores_by_metric.items():
         if metric in own_scores.metrics:
-            raise ValueError(f"{metric} is already there; give the scores another name")
+            raise ValueError(f"{metric} is already in this evaluation; give the scores another name")
         _require_known_queries(score_by_query, metric, own_scores.queries)
     columns = dict(own_scores.columns)
     new_columns: tuple[Column, ...] = ("value",)
@@ -94,7 +94,7 @@ def _require_known_queries(score_by_query: Mapping[Any, Any], metric: Metric, qu
         if query not in known_queries:
             examples = ", ".join(map(repr, queries[:MAX_SHOWN_QUERIES]))
             raise ValueError(
-                f"{metric} has a score of {query!r}, which is not among the queries of this evaluation; they begin "
+                f"{metric} has a score for {query!r}, which is not among the queries of this evaluation; they begin "
                 f"with {examples}"
             )
 

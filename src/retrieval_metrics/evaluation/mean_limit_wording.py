@@ -39,7 +39,10 @@ def format_ceiling_details(check: CeilingCheck) -> str:
 
 def format_undefined(metric: Metric, *, some_unanswered: bool) -> str:
     """Return where a metric without a value is undefined."""
-    return metric.definition.undefined_if + (" that was answered" if some_unanswered else "")
+    undefined = metric.definition.undefined_if
+    if some_unanswered:
+        return f"{undefined}, apart from those that failed or are missing from the run"
+    return undefined
 
 
 def format_ceiling_numbers(check: CeilingNumbers) -> str:

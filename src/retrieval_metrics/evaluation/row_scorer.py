@@ -244,7 +244,7 @@ class Scorer:
             [0.25]
         """
         scores = self.run(qrels, run)
-        _warn_about_locations(scores.require_origin("warned of").judged)
+        _warn_about_locations(scores.require_origin("checked for data problems").judged)
         return query_scores(scores)
 
 

@@ -51,8 +51,8 @@ def find_best_scores(rankings: Mapping[Any, Any]) -> dict[QueryId, float]:
                 n_rising += 1
     if n_rising > n_with_order / 2:
         raise ValueError(
-            f"the scores rise in {n_rising} of {n_with_order} rankings, as distances do, and the first would be cut "
-            "first; pass them negated"
+            f"the scores rise in {n_rising} of {n_with_order} rankings, as distances do, so a threshold would cut the "
+            "best results first; pass them negated"
         )
     return {query: max(scores, default=-inf) for query, scores in scores_by_query.items()}
 

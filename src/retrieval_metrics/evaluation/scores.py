@@ -328,7 +328,7 @@ class Scores:
             KeyError: If the query was not evaluated.
             ValueError: If the values came without a run.
         """
-        self.require_origin("looked into")
+        self.require_origin("inspected query by query")
         if query not in self._position_by_query:
             examples = ", ".join(map(repr, self.queries[:3]))
             raise UnknownKeyError(f"query {query!r} was not evaluated; the evaluated queries begin with {examples}")
@@ -348,14 +348,14 @@ class Scores:
     @cached_property
     def positions(self) -> IntArray:
         """The position of each query among the judged ones, shape (queries,)."""
-        judged_queries = self.require_origin("looked into").judged.qrels.queries
+        judged_queries = self.require_origin("inspected query by query").judged.qrels.queries
         if len(judged_queries) == len(self.queries) and tuple(judged_queries) == self.queries:
             return np.arange(len(self.queries), dtype=np.int64)
         return np.fromiter(self._position_by_query.values(), np.int64, len(self._position_by_query))
 
     @cached_property
     def _position_by_query(self) -> dict[QueryId, int]:
-        position_by_query = self.require_origin("looked into").judged.qrels.place
+        position_by_query = self.require_origin("inspected query by query").judged.qrels.place
         return {query: position_by_query[query] for query in self.queries}
 
     def clustered(self, by: ClustersBy) -> Scores:

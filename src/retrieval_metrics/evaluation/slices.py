@@ -91,7 +91,8 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
             rows.append([str(row.label), row.metric, mean, interval, str(row.n_queries)])
         notes = []
         if self.unlabelled:
-            notes.append(f"{numbers.format_query_count(self.unlabelled)} without a label, in no slice")
+            verb = "is" if self.unlabelled == 1 else "are"
+            notes.append(f"{numbers.format_query_count(self.unlabelled)} without a label {verb} in no slice")
         return [Table(["slice", "metric", "mean", numbers.level_name(LEVEL), "n"], rows, notes, words=(0, 1))]
 
     def __repr__(self) -> str:

@@ -264,13 +264,13 @@ class StageLosses:
         return Counter(dict(totals.most_common()))
 
     def rank_history(self, row: int) -> str:
-        """Return the rank of a document after each stage that its question reached: `bm25 3, dense -, fused 12`."""
+        """Return the rank of a document after each stage that its question reached: `ranks: bm25 3, dense -`."""
         is_reached = self._reached[:, self._outcomes.query[row]].tolist()
         stage_ranks = []
         for stage_index, rank in enumerate(self.ranks[:, row].tolist()):
             if is_reached[stage_index]:
                 stage_ranks.append(f"{self.names[stage_index]} {rank or '-'}")
-        return ", ".join(stage_ranks)
+        return f"ranks: {', '.join(stage_ranks)}" if stage_ranks else ""
 
 
 def _find_last_true(by_stage: BoolArray) -> IntArray:

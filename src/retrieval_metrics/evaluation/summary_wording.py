@@ -99,13 +99,13 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
     if rules.no_relevant == "zero":
         no_relevant_treatment = scored_zero
     elif any(not (metric.definition.higher_is_better or metric.definition.needs_relevant) for metric in metrics):
-        no_relevant_treatment = ": excluded from the means that need one"
+        no_relevant_treatment = ": excluded from the means of metrics that need them"
     else:
         no_relevant_treatment = ": undefined, excluded from the means"
     return {
         "missing": f" with no results{missing_treatment}",
         "failed": f" on which the retriever failed{failure_treatment}",
-        "unjudged_queries": " in the run without judgments, excluded",
+        "unjudged_queries": " in the run but without judgments, excluded",
         "no_relevant": f" without relevant documents{no_relevant_treatment}",
         "ties": " in which a judged document is tied on score",
         "duplicates": f", {DUPLICATE_TREATMENTS[rules.duplicates]}",
@@ -115,8 +115,8 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
         "invalid_offsets": " whose offsets contradict their text or source; offsets ignored",
         "without_match_value": " without a value for match=, not compared with judged IDs",
         "ambiguous_locations": (
-            " with text that occurs more than once in the source; the occurrence with a judged span was used, else the "
-            "first"
+            " with text that occurs more than once in the source; the occurrence with a judged span was used, or else "
+            "the first"
         ),
     }
 
@@ -137,7 +137,7 @@ def format_cluster_count(clusters: Clusters) -> str:
     """Return how many clusters there are, and where they come from."""
     count = numbers.format_count(clusters.count, "cluster")
     if clusters.by_source:
-        return f"{count} by source of the judgments (clusters=None disables)"
+        return f"{count} by source of the judgments (clusters=None disables clustering)"
     return f"{count}, user-defined"
 
 
@@ -202,9 +202,8 @@ def depth_notes(depths: DepthCounts, metrics: Sequence[Metric]) -> list[str]:
     elif unchanged:
         effects.append(f"{numbers.join_names(list(map(str, unchanged)))} equal their values at {depth}")
     if limited:
-        verb = "sees" if len(limited) == 1 else "see"
-        results = numbers.format_count(depth, "result")
-        effects.append(f"{numbers.join_names(list(map(str, limited)))} {verb} only {results}")
+        verb = "covers" if len(limited) == 1 else "cover"
+        effects.append(f"{numbers.join_names(list(map(str, limited)))} {verb} only {depth}")
     if not effects:
         return []
     effect_text = ", and ".join(effects)
@@ -215,7 +214,7 @@ def depth_notes(depths: DepthCounts, metrics: Sequence[Metric]) -> list[str]:
 def _format_cut_rankings(depths: DepthCounts, cut_metrics: Sequence[Metric]) -> str:
     """Return how many rankings end early, and which metrics look further."""
     names = numbers.join_names(list(map(str, cut_metrics)))
-    verb = "sees" if len(cut_metrics) == 1 else "see"
+    verb = "covers" if len(cut_metrics) == 1 else "cover"
     results = numbers.format_count(depths["cut_rank"], "result")
     largest_cutoff = max(metric.k for metric in cut_metrics if isinstance(metric.k, int))
     return (

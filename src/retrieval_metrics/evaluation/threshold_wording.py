@@ -26,7 +26,7 @@ def format_threshold_conclusion(threshold: Threshold) -> str:
         if threshold.false_answer_bound > MAX_PROMISE:
             guarantee = f"{these} can guarantee no useful rate"
         else:
-            guarantee = f"{these} can guarantee a rate of {bound}"
+            guarantee = f"the lowest rate that {these} can guarantee is {bound}"
         return (
             f"No threshold: with {n_questions}{_cluster_note(threshold)}, a false-answer rate of at most "
             f"{_format_percent(threshold.max_false_answers)} cannot be guaranteed at any score. At least "
@@ -42,7 +42,7 @@ def format_threshold_conclusion(threshold: Threshold) -> str:
     if not threshold.is_useful:
         return (
             "No threshold is worthwhile: scores barely separate answerable from unanswerable questions; the lowest "
-            f"that limits false answers to {_format_percent(threshold.max_false_answers)} "
+            f"threshold that limits false answers to {_format_percent(threshold.max_false_answers)} "
             f"({format_score(threshold.score)}) would cut {threshold.metric} from {threshold.mean_before:.3f} to "
             f"{threshold.mean_after:.3f}."
         )

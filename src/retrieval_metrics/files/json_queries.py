@@ -130,7 +130,7 @@ def _find_only_key(row: Mapping[str, Any], keys: Collection[str], where: str, ro
         )
     if len(present) > 1:
         raise ValueError(
-            f"{where}: there is both {present[0]!r} and {present[1]!r}; choose one of them with "
+            f"{where}: both {present[0]!r} and {present[1]!r} are present; choose one of them with "
             f"columns={{{role!r}: ...}}"
         )
     return present[0]

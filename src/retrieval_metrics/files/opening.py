@@ -315,7 +315,7 @@ class Reader:
         n_compressed = max(self._file.tell(), 1)
         if n_bytes > self.limits.compression * n_compressed:
             raise ValueError(
-                f"{self.name} is compressed too well to be a run or judgments: {n_bytes / 1e6:,.0f} MB of text came "
+                f"{self.name} expands too much to be a run or judgments: {n_bytes / 1e6:,.0f} MB of text came "
                 f"from {n_compressed / 1e6:,.2f} MB, more than {self.limits.compression:g} times as much; "
                 f"{self.growth_remedy}"
             )

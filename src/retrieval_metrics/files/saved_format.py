@@ -137,7 +137,7 @@ def _require_digest(text: bytes, name: str, content: Mapping[str, Any]) -> None:
         if is_human_written:
             remedy += f", or remove its last key, if you changed these {kind} on purpose"
         raise ValueError(
-            f"{name} is damaged, or was changed after it was saved: its content is not that of the digest at its end; "
+            f"{name} is damaged, or was changed after it was saved: its content does not match the digest at its end; "
             f"{remedy}"
         )
 

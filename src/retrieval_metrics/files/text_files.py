@@ -163,5 +163,5 @@ def _find_only_column(names: Sequence[str], values: dict[str, Any], where: str, 
     if not present:
         raise ValueError(f"{where}: no {content}; expected a column or key named {', '.join(names)}")
     if len(present) > 1:
-        raise ValueError(f"{where}: there is both {present[0]!r} and {present[1]!r}")
+        raise ValueError(f"{where}: both {present[0]!r} and {present[1]!r} are present; keep one of them")
     return present[0]

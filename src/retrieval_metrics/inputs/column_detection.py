@@ -163,7 +163,7 @@ def _require_single_columns(column_names: list[str], column_by_role: Mapping[str
 def describe_excel_separator(separator: str) -> str:
     """Return what to do about a first line in which Excel names the separator of a table."""
     return (
-        f"; the first line is a note of Excel on its separator, {separator!r}: remove it, and save the table with "
+        f"; the first line is Excel's separator note, {separator!r}: remove it, and save the table with "
         "commas as CSV or with tabs as TSV"
     )
 

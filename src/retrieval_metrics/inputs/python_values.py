@@ -236,7 +236,7 @@ def _decode_tagged(name: str, value: Any) -> Any:
 def _decode_array(value: Mapping[str, Any]) -> Any:
     dtype = np.dtype(value["dtype"])
     if dtype.kind not in ARRAY_KINDS:
-        raise ValueError(f"an array of {dtype} is not saved")
+        raise ValueError(f"an array of {dtype} cannot be saved")
     return np.array(decode_value(value["values"]), dtype)
 
 

@@ -93,10 +93,10 @@ DEFINITION = Definition(
         ),
         "rounding": make_choice(
             "up",
-            "how r R becomes a number of documents: rounded up, or to the nearest (`nearest`), as in trec_eval 10",
+            "how the recall times R is rounded: up, or to the nearest whole number (`nearest`), as in trec_eval 10",
             {
-                "up": "a recall needs its share of the relevant documents, rounded up",
-                "nearest": "a recall needs its share of the relevant documents, rounded to the nearest number",
+                "up": "a recall level takes its share of the relevant documents, rounded up",
+                "nearest": "a recall level takes its share of the relevant documents, rounded to the nearest number",
             },
         ),
         "rel": REL,

@@ -67,8 +67,8 @@ def track_steps(
                 remaining = elapsed / done * (total - done)
                 if elapsed >= MIN_SECONDS_FOR_ESTIMATE and remaining > ANNOUNCED_SECONDS:
                     is_announced = True
-                    minutes = numbers.format_count(round(remaining / 60) or 1, "minute")
-                    warn(f"{activity} takes about {minutes} more; {remedy}; show_progress=True shows how far it is")
+                    minutes = numbers.format_count(round(remaining / 60) or 1, "more minute")
+                    warn(f"{activity} takes about {minutes}; {remedy}; show_progress=True shows the progress")
             show(min(done, total))
 
         yield advance

@@ -87,7 +87,7 @@ def _read_stage(ranking: Any, name: str, query: QueryId) -> Ranking | None:
     try:
         return _read_ranking(ranking, query)
     except (TypeError, ValueError) as error:
-        error.add_note(f"that is what it held after {name!r}")
+        error.add_note(f"this is its ranking after the stage {name!r}")
         raise
 
 

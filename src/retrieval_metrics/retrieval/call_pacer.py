@@ -163,9 +163,9 @@ class CallPacer:
             return
         self._has_announced = True
         warn(
-            f"the {self._name} refuses calls by a rate limit ({type(error).__name__}): waiting {wait:.3g} s before the "
-            "next one, and again as long as it refuses. To stop, press Ctrl+C; to fail at once, pass retries=0; to be "
-            "refused less often, lower workers=",
+            f"the {self._name} refuses calls because of a rate limit ({type(error).__name__}): waiting {wait:.3g} s "
+            "before the next one, and again for as long as it refuses. To stop, press Ctrl+C; to fail at once, pass "
+            "retries=0; to be refused less often, lower workers=",
             user_line=self._user_line,
         )
 

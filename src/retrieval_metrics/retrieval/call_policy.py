@@ -84,7 +84,9 @@ class FunctionCaller:
                     if is_rate_limit(error):
                         n_refused += 1
                         if not self._may_repeat_refused(error, n_refused):
-                            error.add_note(f"the {self._name} refused the call by a rate limit; {self._advise(error)}")
+                            error.add_note(
+                                f"the {self._name} refused the call because of a rate limit; {self._advise(error)}"
+                            )
                             raise
                         continue  # the next turn begins when the service may answer again
                     if n_failed == self._retries:

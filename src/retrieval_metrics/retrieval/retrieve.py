@@ -263,9 +263,10 @@ class RetrievalTask:
     def make_run(self) -> RetrievedRun:
         """Return the rankings in the order of the queries."""
         if self.texts and len(self._errors) == len(self.texts):
-            self._raise_first_failure(
-                f"all {numbers.format_query_count(len(self.texts))} failed, so there is nothing to evaluate"
-            )
+            queries = f"all {len(self.texts):,} queries"
+            if len(self.texts) == 1:
+                queries = "the only query"
+            self._raise_first_failure(f"{queries} failed, so there is nothing to evaluate")
         failed_by_loop = [query for query, error in self._errors.items() if is_event_loop_error(error)]
         if failed_by_loop:
             warn(
@@ -308,7 +309,7 @@ class RetrievalTask:
                 entry = encode_ranking(ranking, query) | encode_stages(answer_rankings.stages, ranking, query)
         except Exception as error:
             if not has_checked_answer:
-                error.add_note(f"this is the first answer{self._system_note()}, for query {query!r}: {text!r}")
+                error.add_note(f"this is the first answer{self._system_note()}, to query {query!r} ({text!r})")
                 raise
             self._note_failure(query, text, error)
             return
@@ -390,8 +391,8 @@ def short_answers_note(rankings: Mapping[Any, Ranking], functions: RetrieverFunc
     Example:
         >>> functions = RetrieverFunctions(n_requested=3)
         >>> note = short_answers_note({"q1": ["a", "b", "c"], "q2": ["a"], "q3": ["b", "c"]}, functions)
-        >>> note.partition(":")[0]
-        "2 of 3 queries got fewer than k=3, for example 'q2' 1"
+        >>> note.partition(" (")[0]
+        '2 of 3 queries got fewer than k=3 results'
         >>> short_answers_note({"q1": ["a"], "q2": ["b"]}, functions)
         ''
     """
@@ -405,11 +406,11 @@ def short_answers_note(rankings: Mapping[Any, Ranking], functions: RetrieverFunc
     if not short_queries or (is_alike and not (found_nothing and functions.candidate_option)):
         return ""
     option = functions.candidate_option and f" ({functions.candidate_option})"
-    example = short_queries[0]
+    example = numbers.format_example(len(short_queries), f"{short_queries[0]!r}: {lengths[short_queries[0]]}")
     return (
         f"{len(short_queries)} of {numbers.format_query_count(len(lengths))}{system_note} got fewer than "
-        f"k={n_requested}, for example {example!r} {lengths[example]}: the filter or the index of the store left no "
-        f"more of what it looked at; let it look at more{option}, or filter before the search"
+        f"k={n_requested} results ({example}): the store's filter or index left too few of the candidates it examined; "
+        f"let it examine more{option}, or filter before the search"
     )
 
 

@@ -72,7 +72,7 @@ class RetrieverFunctions(NamedTuple):
         """
         function = self.asynchronous or self.synchronous
         if function is None:
-            raise ValueError("there is neither a synchronous nor an asynchronous way")
+            raise ValueError("there is neither a synchronous nor an asynchronous function")
         return function
 
 

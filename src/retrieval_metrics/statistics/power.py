@@ -227,7 +227,7 @@ def min_units_for_power(
     while not suffices(enough):
         enough *= 2
         if enough > MAX_UNITS:
-            raise ValueError(f"difference {difference!r} is too small to be found with fewer than 2^40 queries")
+            raise ValueError(f"difference {difference!r} is too small to be detected with fewer than 2^40 queries")
     too_few = max(enough // 2, min_units - 1)
     while enough - too_few > 1:
         middle = (enough + too_few) // 2

@@ -284,7 +284,7 @@ def corrected_mean(
     count = int(defined.sum())
     if count < MIN_LABELLED:
         raise ValueError(
-            f"people's values are defined for {count} of {len(defined)} labelled queries; at least {MIN_LABELLED} "
+            f"human values are defined for {count} of {len(defined)} labelled queries; at least {MIN_LABELLED} "
             "are needed"
         )
     min_showing_slope = MIN_SHOWING_SLOPE

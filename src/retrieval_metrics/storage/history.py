@@ -216,7 +216,7 @@ class History(Printed):
         unknown = sorted(options.keys() - PairOptions.__annotations__.keys())
         if unknown:
             names = ", ".join(sorted(PairOptions.__annotations__))
-            raise TypeError(f"there is no option {unknown[0]!r}; there are {names}")
+            raise TypeError(f"unknown option {unknown[0]!r}; the options are {names}")
         evaluations = {baseline: self.load(baseline), system: self.load(system)}
         entries = self.entries()
         looks = 1 if planned else count_result_pairs(entries, _find_newest_entry(entries, system))

@@ -224,7 +224,7 @@ class AgentTrace:
         while current is not None and current.id not in self._outer:
             unlinked.append(current)
             if len(unlinked) > len(self._spans):
-                raise TraceError(f"{span.label} lies inside itself; its calls are ambiguous")
+                raise TraceError(f"{span.label} is nested inside itself, so its calls are ambiguous")
             current = None if current.parent is None else self._spans.get(current.parent)
         while unlinked:
             inner = unlinked.pop()

@@ -60,8 +60,8 @@ def find_numbered_citations(answer: str, read_text: str, context: Sequence[Any])
         documents = [*documents_by_label.get(label, {}).values()]
         if len(documents) > 1:
             raise TraceError(
-                f"what the model has read gives the number [{label}] to two documents, {documents[0].id!r} and "
-                f"{documents[1].id!r}, so its citations can mean either"
+                f"in the context of the model, two documents have the number [{label}], {documents[0].id!r} and "
+                f"{documents[1].id!r}, so citations of it are ambiguous"
                 "; citations= takes a function of the answer and the context"
             )
         cited += documents or [f"[{label}]"]

@@ -374,7 +374,7 @@ def parse_seconds(time: Any) -> float:
         return 0.0
     number: Any = time
     if not isinstance(time, Real) or not abs(number) <= sys.float_info.max:
-        raise ValueError(f"{time} is no time")
+        raise ValueError(f"{time} is not a time")
     for unit in TIME_UNITS:
         if number >= unit.min_time:
             return float(number / unit.per_second)

@@ -86,7 +86,7 @@ def test_how_many_questions_a_store_gave_fewer_than_k_is_said(
     pipeline.add_component("retriever", Filtered(store, top_k=top_k))
     pipeline.connect("embedder.embedding", "retriever.query_embedding")
     message = (
-        "^1 of 2 queries got fewer than k=2, for example 'q1' 1: .* let it look at more, or filter before the search"
+        r"^1 of 2 queries got fewer than k=2 results \('q1': 1\): .* let it examine more, or filter before the search"
     )
     with pytest.warns(rm.RetrievalWarning, match=message):
         rm.retrieve(PipelineRetriever(pipeline, inputs=inputs), QUESTIONS)

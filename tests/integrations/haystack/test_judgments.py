@@ -46,8 +46,8 @@ def test_spans_survive_another_splitter_whatever_it_recorded() -> None:
     ("expected", "documents", "message"),
     [
         (chunk(23, 43), None, "'span' needs documents"),
-        (chunk(0, 22), [BOOK], "found several times"),
-        (Document(content="nowhere", meta={"source_id": "book"}), [BOOK], "not found in document 'book'"),
+        (chunk(0, 22), [BOOK], "occurs several times"),
+        (Document(content="nowhere", meta={"source_id": "book"}), [BOOK], "is not in document 'book'"),
         (Document(content="A slot"), [BOOK], "its source_id 'None' is not among the documents"),
     ],
 )

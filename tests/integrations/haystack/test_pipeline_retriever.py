@@ -147,7 +147,7 @@ def test_other_inputs_are_given_by_name(bm25: InMemoryBM25Retriever) -> None:
 def test_an_output_that_is_not_there_is_refused_with_those_that_are(output: Any) -> None:
     pipeline = Pipeline()
     pipeline.add_component("retriever", Prepared({}))
-    with pytest.raises(ValueError, match=r"retriever.documents|names nothing"):
+    with pytest.raises(ValueError, match=r"retriever.documents|is empty"):
         PipelineRetriever(pipeline, output=output)
 
 

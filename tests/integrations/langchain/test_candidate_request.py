@@ -109,5 +109,5 @@ TOO_FEW = Prepared(answers={"query": ["d1", "d2"]})
 
 
 def test_an_argument_that_the_base_ignores_is_warned_of() -> None:
-    with pytest.warns(rm.RetrievalWarning, match="takes their number with each call, as k="):
+    with pytest.warns(rm.RetrievalWarning, match="if each call can set the number, by k="):
         ours(TOO_FEW, k=4, fetch_k=50, fetch_k_arg="k").invoke("query")

@@ -24,7 +24,7 @@ def test_a_document_without_an_id_is_an_error_that_says_what_else_could_identify
         match=r"1 of 1 documents retrieved for query 'why\?' have no id.*match by 'source', 'metadata:<name>'",
     ) as raised:
         evaluate_retriever(Prepared(answers=answers), ROWS[:1], "mrr")
-    assert raised.value.__notes__ == ["this is the first answer, for query 'why?': 'why?'"]
+    assert raised.value.__notes__ == ["this is the first answer, to query 'why?' ('why?')"]
 
 
 def test_quotes_spans_and_texts_need_no_ids() -> None:

@@ -329,7 +329,7 @@ def test_an_output_that_cannot_be_judged_is_left_out_of_the_summary_and_counted(
     with pytest.warns(rm.RetrievalWarning, match="cannot be judged"):
         (result,) = summary([run_of(["d7"]), run_of({"docs": []}), run_of(None, "KeyError")], judged)["results"]
     assert result["score"] == 0.5
-    assert "1 failed and count as 0; 1 output left out, which cannot be judged" in result["comment"]
+    assert "1 failed and count as 0; 1 output left out (cannot be judged)" in result["comment"]
     with pytest.warns(rm.RetrievalWarning, match="cannot be judged"):
         (none,) = summary([run_of({"docs": []})], judged[:1])["results"]
     assert (none["score"], none["comment"][:26]) == (None, "no output can be judged: t")

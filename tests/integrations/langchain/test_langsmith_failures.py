@@ -240,7 +240,7 @@ def test_an_example_without_judgments_is_counted_and_deletes_nothing() -> None:
     (summary,) = rows._summary_results["results"]
     assert summary.score == 1
     assert summary.comment.endswith(
-        "n = 2; 1 example left out, without judgments: reference_outputs has no 'relevant', which the path "
+        "n = 2; 1 example left out (no judgments): reference_outputs has no 'relevant', which the path "
         "'reference_outputs.relevant' needs; it has 'answer'"
     )
     rows = evaluated(target, data[2:], langsmith_evaluators("mrr"), langsmith_summary_evaluators("mrr"))

@@ -186,7 +186,7 @@ def test_a_chain_that_takes_no_text_is_refused_before_the_second_question(
 ) -> None:
     with pytest.raises(TypeError, match=message) as raised:
         EVALUATE[how](retriever, QUESTIONS, "mrr", documents_key="context")
-    assert raised.value.__notes__ == ["this is the first answer, for query 'question 0': 'question 0'"]
+    assert raised.value.__notes__ == ["this is the first answer, to query 'question 0' ('question 0')"]
 
 
 @pytest.mark.parametrize("how", EVALUATE)

@@ -76,7 +76,7 @@ def test_a_filter_of_faiss_that_leaves_nothing_is_said_too() -> None:
     with pytest.warns(rm.RetrievalWarning, match=r"filters the 20 documents .* and 0 of them match, fewer than k=8"):
         assert retriever.invoke("question") == []
     plain = store.as_retriever(search_kwargs={"k": 4, "filter": nothing})
-    with pytest.warns(rm.RetrievalWarning, match=r"2 of 2 queries got fewer than k=4, .*'fetch_k'"):
+    with pytest.warns(rm.RetrievalWarning, match=r"2 of 2 queries got fewer than k=4 results .*'fetch_k'"):
         rm.retrieve(plain, {"q1": "question 1", "q2": "question 2"})
 
 
@@ -102,9 +102,9 @@ def test_an_evaluation_says_once_how_many_questions_a_filter_left_fewer_than_k(h
     (message,) = (str(warning.message) for warning in caught)
     first = short_queries[0]
     assert message.startswith(
-        f"{len(short_queries)} of 20 queries got fewer than k=4, for example {first!r} {len(run[first])}: "
+        f"{len(short_queries)} of 20 queries got fewer than k=4 results (e.g. {first!r}: {len(run[first])}): "
     )
-    assert "look at more (FAISS: search_kwargs={'fetch_k': ...}), or filter before" in message
+    assert "examine more (FAISS: search_kwargs={'fetch_k': ...}), or filter before" in message
 
 
 def test_a_store_that_is_too_small_a_threshold_and_a_filter_before_the_search_are_in_order() -> None:

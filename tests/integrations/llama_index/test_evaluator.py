@@ -107,7 +107,7 @@ def test_a_node_without_what_it_is_judged_by_is_an_error(
     ours = evaluator(["mrr"], answer, match=match)
     with pytest.raises(error, match=message) as raised:
         ours.evaluate("q", ["a"])
-    assert raised.value.__notes__ == ["this is the first answer, for query 'q': 'q'"]
+    assert raised.value.__notes__ == ["this is the first answer, to query 'q' ('q')"]
     with pytest.raises(error, match=message):
         ours.evaluate_dataset([("q", ["a"])])
 
@@ -543,11 +543,11 @@ def test_how_many_questions_a_store_gave_fewer_than_k_is_said_once() -> None:
     rows = [(f"q{number}", ["n1", "n2"]) for number in range(5)]
     short_evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Filtered(index, similarity_top_k=2))
     with pytest.warns(
-        rm.RetrievalWarning, match="2 of 5 queries got fewer than k=2, for example '[^']*' 1: "
+        rm.RetrievalWarning, match=r"2 of 5 queries got fewer than k=2 results \(e\.g\. '[^']*': 1\): "
     ) as caught:
         short_evaluator.evaluate_dataset(rows)
     assert len(caught) == 1
-    assert "look at more (vector_store_kwargs={...}" in str(caught[0].message)
+    assert "examine more (vector_store_kwargs={...}" in str(caught[0].message)
     small = RetrieverEvaluator.from_metric_names(["mrr"], retriever=VectorIndexRetriever(index, similarity_top_k=9))
     assert small.evaluate_dataset(rows).errors == {}  # all that the store holds
 

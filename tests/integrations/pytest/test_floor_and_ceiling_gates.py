@@ -33,6 +33,8 @@ def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
         ]
     )
     result.stdout.no_fnmatch_line("  q4: *")
+    result = builds.run("--retrieval-show=1", lost=4)
+    result.stdout.fnmatch_lines(["  q0: 0.138", "  and 3 more below the mean"])
 
 
 @pytest.mark.parametrize("in_ini", [True, False])

@@ -55,7 +55,7 @@ GOLDEN = [
     (format_outcome("worse"), "worse"),
     (
         format_unguarded("mrr"),
-        ("this check cannot fail: no baseline and no effective bound; set a floor in at_least, or baseline=True"),
+        ("it cannot fail without a baseline or an effective bound; set a floor in at_least, or baseline=True"),
     ),
     (format_too_few_values(4, 40, 30), "4 of 40 queries have a value, at least 30 needed"),
     (

@@ -116,7 +116,7 @@ def test_a_cutoff_beyond_most_rankings_is_noted(builds: Builds) -> None:
     )
     result = builds.run()
     result.assert_outcomes(passed=1)
-    note = "4 of 5 rankings end at rank 3, so recall@10 sees only 3 results there; retrieve 10 or more"
+    note = "4 of 5 rankings end at rank 3, so recall@10 covers only 3 results there; retrieve 10 or more"
     result.stdout.fnmatch_lines([f"test_*.py::test_deep: {note}"])
 
 

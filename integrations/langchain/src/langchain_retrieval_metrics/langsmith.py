@@ -443,10 +443,10 @@ def _describe_left_out(rows: ExperimentRows, evaluation: Evaluation) -> list[str
         notes.append(f"{n_failed} failed and count as 0")
     if rows.unreadable:
         n_outputs = numbers.format_count(len(rows.unreadable), "output")
-        notes.append(f"{n_outputs} left out, which cannot be judged: {rows.unreadable[0]}")
+        notes.append(f"{n_outputs} left out (cannot be judged): {rows.unreadable[0]}")
     if rows.unjudged:
         n_unjudged = numbers.format_count(len(rows.unjudged), "example")
-        notes.append(f"{n_unjudged} left out, without judgments: {rows.unjudged[0]}")
+        notes.append(f"{n_unjudged} left out (no judgments): {rows.unjudged[0]}")
     return notes
 
 

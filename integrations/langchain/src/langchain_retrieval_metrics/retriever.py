@@ -342,12 +342,12 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         should_have_returned_more = fetch_k is not None and fetch_k > k >= n_documents > 0
         if request.is_told or not should_have_returned_more:
             return ""
-        remedy = f"as {self.fetch_k_arg}="
-        if self.fetch_k_arg is None:
-            remedy = "under the name given as fetch_k_arg="
+        argument = "the argument named in fetch_k_arg="
+        if self.fetch_k_arg is not None:
+            argument = f"{self.fetch_k_arg}="
         return (
-            f"{no_choice}, although fetch_k={fetch_k} and k={k}: let it return more, by its own setting or, if it "
-            f"takes their number with each call, {remedy}"
+            f"{no_choice}, although fetch_k={fetch_k} and k={k}: let it return more, by its own setting or, if each "
+            f"call can set the number, by {argument}"
         )
 
 

@@ -62,9 +62,9 @@ def resolve_retriever(
     if is_graph(retriever) and query_key is None and "messages" in _input_keys(retriever):
         return RetrieverFunctions(asynchronous=partial(run_agent, retriever, config=config, tools=tools))
     if tools:
-        kind_note = "no agent of LangGraph"
+        kind_note = "not an agent of LangGraph"
         if is_graph(retriever):
-            kind_note = "asked with query_key="
+            kind_note = "called with query_key="
         raise TypeError(
             f"tools={tools!r} names the tools of an agent that search, but {type(retriever).__name__} is "
             f"{kind_note}; leave tools out"

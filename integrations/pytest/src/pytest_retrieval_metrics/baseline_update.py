@@ -130,7 +130,7 @@ def store_baseline(
             lines.append(STORED_TEXTS)
         return lines
     if comparison is None:
-        return [f"{baseline.shown_path}: replaced; nothing of it could be compared"]
+        return [f"{baseline.shown_path}: replaced; it could not be compared with the new one"]
     if not has_changed:
         return []
     return format_baseline_changes(baseline.shown_path, comparison, show)

@@ -229,7 +229,10 @@ def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | N
         return _format_worst_values(evaluation, metric, show, room)
     worst = evaluation.worst(metric, show)
     texts = get_query_texts(evaluation)
-    below_mean = [query for query in worst if query.values[metric] < evaluation.means[metric]]
+    mean = evaluation.means[metric]
+    below_mean = [query for query in worst if query.values[metric] < mean]
+    # `worst` has only the queries that are shown; the line on the others counts all.
+    n_below_mean = sum(value < mean for value in evaluation.per_query[metric].values())
     blocks = (
         [
             f"  {format_query(explained.query, texts)}: {numbers.format_value(explained.values[metric])}",
@@ -237,7 +240,7 @@ def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | N
         ]
         for explained in below_mean
     )
-    lines = fit_blocks(blocks, len(below_mean), "below the mean", None if room is None else room - 1)
+    lines = fit_blocks(blocks, n_below_mean, "below the mean", None if room is None else room - 1)
     return [*lines, f"  all queries: {worst.summary}"]
 
 

@@ -33,7 +33,7 @@ MAX_NAMES = 5
 
 NO_COMMON_IDS = "no judged document was retrieved for any query, so all values are 0 and a comparison is meaningless"
 NEVER_STORED = "baseline not updated: a metric is below its floor, or the retriever failed or returned no results"
-NOT_GATED = "it is only shown, next to the metrics of at_most"
+NOT_GATED = "shown beside the metrics of at_most, without a bound of its own"
 STORED_TEXTS = (
     "  it holds the texts of retrieved documents, because passages are judged, or a budget of characters is filled"
 )
@@ -66,7 +66,7 @@ def bound_hint(metric: str) -> str:
 
 def format_unguarded(metric: str) -> str:
     """Return why a check of a metric without a bound and without a baseline cannot fail."""
-    return f"this check cannot fail: no baseline and no effective bound; set {bound_hint(metric)}, or baseline=True"
+    return f"it cannot fail without a baseline or an effective bound; set {bound_hint(metric)}, or baseline=True"
 
 
 def format_too_few_values(n: int, n_queries: int, min_queries: int) -> str:

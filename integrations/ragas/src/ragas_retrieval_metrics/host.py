@@ -51,7 +51,7 @@ def _is_no_retriever(retriever: object) -> None:
 
 
 def _refuse_items(answer: object) -> None:
-    raise TypeError(f"ragas has no retrievers, so nothing of it answers a query, got {type(answer).__name__}")
+    raise TypeError(f"ragas has no retrievers, but a retriever returned {type(answer).__name__}")
 
 
 # Registered as the entry point `ragas` of the group `retrieval_metrics.hosts`.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from llama_index.core.schema import NodeWithScore
 
 # The option that lets the store of an index examine more nodes, for messages.
-CANDIDATE_OPTION = "vector_store_kwargs={...}, as your store names it"
+CANDIDATE_OPTION = "vector_store_kwargs={...} with the option of your store"
 
 
 def resolve_retriever(retriever: object) -> RetrieverFunctions | None:

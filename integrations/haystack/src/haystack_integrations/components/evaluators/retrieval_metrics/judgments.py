@@ -106,11 +106,9 @@ def _find_span(document: Document, source_texts: Mapping[str, str]) -> Span:
         start = source_text.find(text)
     problem = ""
     if start < 0:
-        problem = "not found"
+        problem = f"is not in document {source!r}"
     elif start != recorded_start and source_text.find(text, start + 1) >= 0:
-        problem = "found several times, and its split_idx_start is none of them"
+        problem = f"occurs several times in document {source!r}, never at its split_idx_start"
     if problem:
-        raise ValueError(
-            f"{describe_document(document)}, is expected, and its content is {problem} in document {source!r}"
-        )
+        raise ValueError(f"{describe_document(document)}, is expected, but its content {problem}")
     return Span(source, start, start + len(text))

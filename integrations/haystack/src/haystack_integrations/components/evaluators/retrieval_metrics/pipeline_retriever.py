@@ -219,7 +219,7 @@ class PipelineRetriever:
             reached_text = f"{len(reached)} of them ({format_places(reached)})" if reached else "none of them"
             raise LookupError(
                 f"the documents were expected at {format_places(self.outputs)}, and the query reached {reached_text}; "
-                "name in output= the outputs of which each query reaches one"
+                "name in output= outputs such that each query reaches exactly one"
             )
         documents: Any = results[reached[0].component][reached[0].output]
         if isinstance(documents, Iterable) and not isinstance(documents, list):
@@ -277,8 +277,8 @@ class PipelineRetriever:
         candidates = last or places
         raise TypeError(
             f"{len(last) or 'no'} outputs hold the last documents: {format_places(candidates)}; name the one that "
-            f"counts, PipelineRetriever(pipeline, output={candidates[0].full_name!r}), or several of which each query "
-            "reaches one"
+            f"counts, PipelineRetriever(pipeline, output={candidates[0].full_name!r}), or several such that each query "
+            "reaches exactly one"
         )
 
     def _explain_missing_documents(self, pipeline: PipelineOrRetriever) -> str:
@@ -306,7 +306,7 @@ class PipelineRetriever:
             )
         advice = "a retriever is a pipeline, or a component with an output of type list[Document]"
         if callable(pipeline):
-            advice += "; ask a function by rm.evaluate(questions, rm.retrieve(function, questions))"
+            advice += "; to evaluate a function, write rm.evaluate(questions, rm.retrieve(function, questions))"
         return f"{description} returns no documents; {advice}"
 
     def _find_named_outputs(self, names: Sequence[str]) -> list[OutputPlace]:
@@ -318,7 +318,7 @@ class PipelineRetriever:
             if not matching:
                 matching = [place for place in id_places if name in {place.full_name, place.component}]
             if len(matching) != 1:
-                problem = "is no output"
+                problem = "is not an output"
                 if matching:
                     problem = f"has several outputs: {format_places(matching)}"
                 raise ValueError(
@@ -327,7 +327,7 @@ class PipelineRetriever:
                 )
             named += matching
         if not named:
-            raise ValueError("output names nothing")
+            raise ValueError("output= is empty; name at least one output")
         return named
 
     @property
