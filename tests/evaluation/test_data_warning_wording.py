@@ -7,7 +7,7 @@ from pathlib import Path
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from retrieval_metrics.evaluation import data_warning_wording as wording
-from retrieval_metrics.evaluation.data_warnings import NearMissReport, UnlocatedItems
+from retrieval_metrics.evaluation.data_warnings import NearMissReport, TypeMismatchReport, UnlocatedItems
 from retrieval_metrics.evaluation.empty_rankings import EmptyRankings
 from retrieval_metrics.evaluation.hidden_calls import HiddenCalls
 from retrieval_metrics.evaluation.id_mismatch import (
@@ -27,6 +27,7 @@ from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
 from retrieval_metrics.inputs.items import QueryTexts
 from retrieval_metrics.matching.judged_columns import Unlocated
 from retrieval_metrics.matching.near_misses import NearMiss
+from retrieval_metrics.matching.value_types import TypeMismatch
 
 GOLDEN = Path(__file__).parent / "golden" / "data_warning_wording.txt"
 
@@ -109,6 +110,22 @@ def make_texts() -> dict[str, list[str]]:
         "near queries": [
             wording.format_near_queries([NearQuery("007", "7", "leading_zeros")], 1),
             wording.format_near_queries([NearQuery("q 1", "q\u00a01", "blanks"), NearQuery("b", "B", "case")], 3),
+        ],
+        "values of another type": [
+            wording.format_type_mismatches(
+                TypeMismatchReport(2, 3, TypeMismatch("q1", rm.Metadata(page="3"), "page", "3", 3, rm.Metadata(page=3)))
+            ),
+            wording.format_type_mismatches(
+                TypeMismatchReport(
+                    1,
+                    0,
+                    TypeMismatch("q1", ~rm.Metadata(tenant="5"), "tenant", "5", 5, ~rm.Metadata(tenant=5)),
+                    {"q1": "Who opens the vault?"},
+                )
+            ),
+            wording.format_type_mismatches(
+                TypeMismatchReport(1, 1, TypeMismatch("q1", rm.Span("a.md", 0, 4), "source", "a.md", b"a.md", None))
+            ),
         ],
         "rebuilt index": [
             wording.format_near_misses(

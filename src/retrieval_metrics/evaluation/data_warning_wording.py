@@ -12,7 +12,7 @@ from retrieval_metrics.reports.display_text import quote_query_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.evaluation.data_warnings import NearMissReport, UnlocatedItems
+    from retrieval_metrics.evaluation.data_warnings import NearMissReport, TypeMismatchReport, UnlocatedItems
     from retrieval_metrics.evaluation.empty_rankings import EmptyRankings
     from retrieval_metrics.evaluation.hidden_calls import HiddenCalls
     from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy, PieceMismatch
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
     from retrieval_metrics.matching.near_ids import NearIdKind
+    from retrieval_metrics.matching.value_types import TypeMismatch
 
 NOTHING_JUDGED_FOUND = "no retrieved document is judged for its query, so every metric is 0"
 ID_MISMATCH_HINT = (
@@ -189,6 +190,36 @@ def format_near_misses(near: NearMissReport) -> str:
         f"{example.query!r}{quote_query_text(example.query, near.query_texts)}, "
         f"{_format_difference(example.judged_id, example.retrieved_id, example.kind)}; {_format_id_change(near.change)}"
     )
+
+
+def format_type_mismatches(report: TypeMismatchReport) -> str:
+    """Return how many judgments differ from results only in the type of a value, an example, and what to write."""
+    example = report.example
+    if example.is_negated:
+        judgments = numbers.format_count(report.n_mismatches, "negated judgment")
+        verb = "matches" if report.n_mismatches == 1 else "match"
+        fact = f"{judgments} {verb} results that have the value, only with another type"
+    else:
+        missing = numbers.format_count(report.n_missing, "missing judgment")
+        verb = "differs" if report.n_mismatches == 1 else "differ"
+        fact = f"{report.n_mismatches} of {missing} {verb} from results only in the type of a value"
+    judged_value = _format_value_with_type(example.judged_value)
+    retrieved_value = _format_value_with_type(example.retrieved_value)
+    return (
+        f"{fact}: for query {example.query!r}{quote_query_text(example.query, report.query_texts)}, {example.name!r} "
+        f"is {judged_value} in the judgments and {retrieved_value} in the results; {_format_type_remedy(example)}"
+    )
+
+
+def _format_value_with_type(value: Any) -> str:
+    return f"{value!r} ({type(value).__name__})"
+
+
+def _format_type_remedy(mismatch: TypeMismatch) -> str:
+    if mismatch.corrected is None:
+        return f"write {mismatch.judged_value!r} in the results, or the same type in both"
+    sign = "~" if mismatch.is_negated else ""
+    return f"judge {sign}rm.{repr(mismatch.corrected).removeprefix('~')}"
 
 
 def format_shifted_ids(shifted: ShiftedIds) -> str:

@@ -92,8 +92,8 @@ def evaluate(
 
     Warns:
         RetrievalWarning: If judged queries are missing from the run; if no retrieved document is judged for its query;
-            if scores seem to be distances, or judgments and run swapped; if ids nearly match, or documents are judged
-            by their texts because the index was rebuilt.
+            if scores seem to be distances, or judgments and run swapped; if ids or values nearly match, or documents
+            are judged by their texts because the index was rebuilt.
 
     Example:
         >>> result = evaluate({"q1": ["d7"], "q2": ["d1", "d2"]}, {"q1": ["d3", "d7"], "q2": ["d2", "d9"]}, "mrr")

@@ -6,8 +6,10 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings, system_wide_warnings
+from retrieval_metrics.evaluation.near_miss_effect import has_near_ids
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.matching.near_misses import find_type_mismatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +44,7 @@ class KeptRows:
     """The rows of one run of a host, which sees each of them alone.
 
     Where a host says when its run ends, `find_warnings` returns what `evaluate` would warn of. Where it does not,
-    `find_early_warning` speaks once, as soon as the rows so far show ids that nearly match.
+    `find_early_warning` speaks once, as soon as the rows so far show ids or values that nearly match.
 
     Example:
         >>> from retrieval_metrics.integration_api import RowScorer, KeptRows
@@ -87,7 +89,7 @@ class KeptRows:
         return list(dict.fromkeys(sentences))
 
     def find_early_warning(self, scorer: Scorer) -> str:
-        """Return, once, that ids nearly match in the rows so far; else an empty text. Call it after each row.
+        """Return, once, that ids or values nearly match in the rows so far; else an empty text. Call it after each row.
 
         Args:
             scorer: The scorer of the rows.
@@ -97,15 +99,14 @@ class KeptRows:
         last_row = KeptRows()
         last_row.add(self._rows[-1])
         for scores in last_row._score_groups(scorer):
-            near_misses = scores.require_origin("checked").judged.near_misses
-            self._n_signs += 0 if near_misses is None else len(near_misses.candidates.near_misses)
+            self._n_signs += _count_signs(scores)
         if self._n_signs < self._next_check:
             return ""
         for scores in self._score_groups(scorer):
-            if not scores.require_origin("checked").judged.near_misses:
+            if not has_near_ids(scores):
                 continue
             for warning in find_data_warnings(scores):
-                if warning.kind in {"near_misses", "no_common_ids"}:
+                if warning.kind in {"near_misses", "value_types", "no_common_ids"}:
                     self._has_warned = True
                     return warning.message
         # The rows so far show that such ids are different documents. As many signs again may show otherwise.
@@ -135,3 +136,12 @@ class KeptRows:
                 # Each row was accepted alone. Where they contradict each other, they are no run to check.
                 continue
             yield scores
+
+
+def _count_signs(scores: Scores) -> int:
+    """Return how many judgments of a row may have been missed because of the form of an id or the type of a value."""
+    origin = scores.require_origin("checked")
+    n_signs = len(find_type_mismatches(origin.judged, origin.run))
+    if origin.judged.near_misses is not None:
+        n_signs += len(origin.judged.near_misses.candidates.near_misses)
+    return n_signs
