@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.shared_file_names import SharedFileName
     from retrieval_metrics.evaluation.shifted_ids import ShiftedIds
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
+    from retrieval_metrics.evaluation.unused_exclusion import UnusedExclusion
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
     from retrieval_metrics.matching.near_ids import NearIdKind
     from retrieval_metrics.matching.value_types import TypeMismatch
@@ -324,6 +325,41 @@ def format_excluded_relevant(excluded: Sequence[tuple[Any, Any]]) -> str:
     return (
         f"{documents} {verb} excluded by exclude= ({example}) and can never be found; leave {them} out of the "
         "judgments too"
+    )
+
+
+def format_unused_exclusion(unused: UnusedExclusion) -> str:
+    """Return that `exclude=` left out nothing, why, and what to write."""
+    return f"exclude= left out no document: {_explain_unused_exclusion(unused)}"
+
+
+def _explain_unused_exclusion(unused: UnusedExclusion) -> str:
+    owner = "exclude="
+    if unused.is_own_id:
+        owner = "the query IDs"
+    excluded_id = unused.excluded_id
+    remedy = f"list {unused.retrieved_id!r} there, as the results have it"
+    if unused.is_own_id:
+        remedy = f"pass exclude={{{unused.query!r}: [{unused.retrieved_id!r}], ...}}, as the results have it"
+    compared = f"match={unused.match!r} compares" if unused.match else "match= compares"
+    match unused.issue:
+        case "no_value":
+            return f"no result has what {compared}, so none can be left out; pass a match= that the results have"
+        case "not_in_corpus":
+            return f"the corpus of the dataset has none of its IDs, such as {excluded_id!r}; list IDs of the corpus"
+        case "attribute":
+            value_name = unused.attribute.removeprefix(METADATA_PREFIX)
+            return (
+                f"for query {unused.query!r}, {excluded_id!r} is the {value_name} of a result, but what {compared} is "
+                f"{unused.retrieved_id!r}; {remedy}"
+            )
+    show = ascii if unused.kind in INVISIBLE_KINDS else repr
+    difference = f"in type ({type(excluded_id).__name__}, {type(unused.retrieved_id).__name__})"
+    if unused.kind is not None:
+        difference = NEAR_ID_KINDS[unused.kind]
+    return (
+        f"for query {unused.query!r}, {show(excluded_id)} of {owner} and the retrieved {show(unused.retrieved_id)} "
+        f"differ {difference}; {remedy}"
     )
 
 

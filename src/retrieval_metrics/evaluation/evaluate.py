@@ -9,11 +9,12 @@ from retrieval_metrics.evaluation.data_warning_wording import format_excluded_re
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.score_run import score_run
+from retrieval_metrics.evaluation.unused_exclusion import warn_about_unused_exclusion
 from retrieval_metrics.files.judgment_paths import resolve_judgments
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.document_texts import with_document_texts
 from retrieval_metrics.inputs.documents import keep_for_rereading
-from retrieval_metrics.inputs.exclusion import as_exclusion
+from retrieval_metrics.inputs.exclusion import ExcludedRun, as_exclusion
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.common_queries import count_common_queries
@@ -79,7 +80,8 @@ def evaluate(
             installed host. If a `Span` is judged, each chunk is found in its document by its text, whatever its offsets
             say. What is judged but not among them is an error. None takes the sources that an `EvaluationSet` keeps.
         exclude: Documents to leave out of the rankings before they are scored, so that they take no rank: the query's
-            own id (`"query_id"`), as BEIR and MTEB do, or `{query: ids}`. They are counted.
+            own id (`"query_id"`), as BEIR and MTEB do, or `{query: ids}`. They are counted. Where nothing is left out,
+            as of a run that is clean already, there is a warning only if the run holds another form of such an id.
 
     Returns:
         The values per query, their means, and the numbers of missing, duplicate, tied and undefined ones.
@@ -93,7 +95,7 @@ def evaluate(
     Warns:
         RetrievalWarning: If judged queries are missing from the run; if no retrieved document is judged for its query;
             if scores seem to be distances, or judgments and run swapped; if ids or values nearly match, or documents
-            are judged by their texts because the index was rebuilt.
+            are judged by their texts because the index was rebuilt; if `exclude` leaves nothing out, and should.
 
     Example:
         >>> result = evaluate({"q1": ["d7"], "q2": ["d1", "d2"]}, {"q1": ["d3", "d7"], "q2": ["d2", "d9"]}, "mrr")
@@ -121,6 +123,9 @@ def evaluate(
     if excluded_relevant:
         warn(format_excluded_relevant(excluded_relevant))
     scores = score_run(read_qrels, run, parsed_metrics, rules, matching, exclusion=exclusion)
+    if exclusion is not None:
+        origin = scores.require_origin("checked")
+        warn_about_unused_exclusion(exclusion, ExcludedRun(origin.run, origin.judged.n_excluded), read_qrels, matching)
     found_clusters = find_clusters(questions, read_qrels, clusters)
     if found_clusters is not None:
         scores = scores.clustered(found_clusters)
