@@ -80,8 +80,9 @@ def evaluate(
             installed host. If a `Span` is judged, each chunk is found in its document by its text, whatever its offsets
             say. What is judged but not among them is an error. None takes the sources that an `EvaluationSet` keeps.
         exclude: Documents to leave out of the rankings before they are scored, so that they take no rank: the query's
-            own id (`"query_id"`), as BEIR and MTEB do, or `{query: ids}`. They are counted. Where nothing is left out,
-            as of a run that is clean already, there is a warning only if the run holds another form of such an id.
+            own id (`"query_id"`), as BEIR and MTEB do, or `{query: ids}`. They are counted; retrieve as many more.
+            Where nothing is left out, as of a run that is clean already, there is a warning only if the run holds
+            another form of such an id.
 
     Returns:
         The values per query, their means, and the numbers of missing, duplicate, tied and undefined ones.

@@ -619,7 +619,7 @@ def _count_issues(columns: Mapping[str, Any], metrics: Sequence[Metric]) -> Coun
     has_relevant = columns["n_relevant"] > 0
     is_missing = is_judged & (columns["n_retrieved"] == 0) & has_relevant
     # Blocks hold ids only, so the issues of located texts stay 0.
-    counts: dict[str, int] = dict.fromkeys(Counts.__annotations__, 0)
+    counts: dict[str, int] = {name: 0 for name in Counts.__annotations__ if name in Counts.__required_keys__}
     counts["queries"] = int(is_judged.sum())
     counts["scored"] = int(columns["is_scored"].sum())
     counts["missing"] = int(is_missing.sum())
@@ -628,4 +628,5 @@ def _count_issues(columns: Mapping[str, Any], metrics: Sequence[Metric]) -> Coun
     counts["duplicates"] = int(columns["n_duplicates"].sum())
     counts["excluded"] = int(columns["n_excluded"].sum())
     counts["ties"] = int(columns["is_tied"].sum())
-    return cast("Counts", counts | count_depths(columns["n_retrieved"][is_judged], metrics))
+    depths = count_depths(columns["n_retrieved"][is_judged], metrics, columns["n_excluded"][is_judged])
+    return cast("Counts", counts | depths)

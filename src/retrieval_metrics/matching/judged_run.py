@@ -68,6 +68,7 @@ class JudgedRun:
         near_misses: The relevant documents that were retrieved under nearly their ids; None if none were looked for.
         type_mismatches: The judgments that differ from results only in the type of a value; None before a search.
         n_excluded: Shape (queries,), how many documents were left out of the rankings; None if none were to be.
+        corpus_size: The number of documents that can be retrieved; 0 if it is unknown.
         read_scores: What was read of the mappings of scores that are too long to copy; None if there are none.
     """
 
@@ -89,6 +90,7 @@ class JudgedRun:
     near_misses: NearMisses | None = None
     type_mismatches: tuple[TypeMismatch, ...] | None = None
     n_excluded: IntArray | None = None
+    corpus_size: int = 0
     read_scores: ReadScores | None = None
     # Results that several metrics of one evaluation share, by relevance threshold.
     _hits: dict[float | None, Hits] = field(init=False, default_factory=dict)
