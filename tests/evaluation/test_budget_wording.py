@@ -33,6 +33,8 @@ def make_texts() -> dict[str, list[str]]:
     unequal_depths = [
         UnequalDepth("cut", "deep", 20, 100, {"recall@50": 50}),
         UnequalDepth("cut", "deep", 1, 100, {"recall@50": 50, "ndcg@100": 100}),
+        UnequalDepth("cut", "deep", 20, 100, {"recall@50": 50}, most_excluded=2),
+        UnequalDepth("cut", "deep", 20, 60, {"recall@100": 100}, most_excluded=2, corpus_size=60),
     ]
     return {
         "fill": [str(FULL), str(SHORT), str(TOO_LONG)],

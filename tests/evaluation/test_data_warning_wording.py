@@ -7,7 +7,7 @@ from pathlib import Path
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from retrieval_metrics.evaluation import data_warning_wording as wording
-from retrieval_metrics.evaluation.data_warnings import NearMissReport, UnlocatedItems
+from retrieval_metrics.evaluation.data_warnings import NearMissReport, TypeMismatchReport, UnlocatedItems
 from retrieval_metrics.evaluation.empty_rankings import EmptyRankings
 from retrieval_metrics.evaluation.hidden_calls import HiddenCalls
 from retrieval_metrics.evaluation.id_mismatch import (
@@ -24,9 +24,11 @@ from retrieval_metrics.evaluation.near_miss_remedy import IdChange
 from retrieval_metrics.evaluation.near_queries import NearQuery
 from retrieval_metrics.evaluation.shared_file_names import SharedFileName
 from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
+from retrieval_metrics.evaluation.unused_exclusion import UnusedExclusion
 from retrieval_metrics.inputs.items import QueryTexts
 from retrieval_metrics.matching.judged_columns import Unlocated
 from retrieval_metrics.matching.near_misses import NearMiss
+from retrieval_metrics.matching.value_types import TypeMismatch
 
 GOLDEN = Path(__file__).parent / "golden" / "data_warning_wording.txt"
 
@@ -40,6 +42,15 @@ REMEDIES: list[IdRemedy | None] = [
     IdWithin("a#3", "id.partition('#')[0]", is_attribute=False),
     IdWithin("a#3", "item.id.partition('#')[0]", is_attribute=True),
     SpellingDifference("uuid-1", "n1", "same_text", IdChange(is_by_text=True)),
+]
+UNUSED_EXCLUSIONS = [
+    UnusedExclusion("spelling", "q1", "q1", "Q1", "case", is_own_id=True),
+    UnusedExclusion("spelling", "q1", "d1", "d1\u200b", "invisible_characters"),
+    UnusedExclusion("type", "7", "7", 7, is_own_id=True),
+    UnusedExclusion("attribute", "q1", "a.md", "c1", attribute="source"),
+    UnusedExclusion("attribute", "q1", "c1", "a.md", attribute="id", match=""),
+    UnusedExclusion("no_value", "q1", "a.md", match="metadata:fiel"),
+    UnusedExclusion("not_in_corpus", "q1", "e1"),
 ]
 TIMEOUT = TimeoutError("slow")
 ID_CHANGES = [
@@ -106,9 +117,26 @@ def make_texts() -> dict[str, list[str]]:
             wording.format_excluded_relevant([("q1", "d1")]),
             wording.format_excluded_relevant([("q1", "d1"), ("q2", "d2")]),
         ],
+        "unused exclusion": list(map(wording.format_unused_exclusion, UNUSED_EXCLUSIONS)),
         "near queries": [
             wording.format_near_queries([NearQuery("007", "7", "leading_zeros")], 1),
             wording.format_near_queries([NearQuery("q 1", "q\u00a01", "blanks"), NearQuery("b", "B", "case")], 3),
+        ],
+        "values of another type": [
+            wording.format_type_mismatches(
+                TypeMismatchReport(2, 3, TypeMismatch("q1", rm.Metadata(page="3"), "page", "3", 3, rm.Metadata(page=3)))
+            ),
+            wording.format_type_mismatches(
+                TypeMismatchReport(
+                    1,
+                    0,
+                    TypeMismatch("q1", ~rm.Metadata(tenant="5"), "tenant", "5", 5, ~rm.Metadata(tenant=5)),
+                    {"q1": "Who opens the vault?"},
+                )
+            ),
+            wording.format_type_mismatches(
+                TypeMismatchReport(1, 1, TypeMismatch("q1", rm.Span("a.md", 0, 4), "source", "a.md", b"a.md", None))
+            ),
         ],
         "rebuilt index": [
             wording.format_near_misses(

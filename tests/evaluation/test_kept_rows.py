@@ -43,6 +43,17 @@ def test_where_no_one_says_that_the_run_ends_it_is_said_once_at_the_third_sign()
     assert score_rows(two_signs, run, KeptRows()) == []
 
 
+def test_values_of_another_type_are_signs_too() -> None:
+    qrels: Any = {f"q{number}": [rm.Metadata(page=str(number))] for number in range(5)}
+    run: Any = {f"q{number}": [rm.Retrieved("a", metadata={"page": number})] for number in range(5)}
+    run["q0"] = [rm.Retrieved("a", metadata={"page": "0"})]
+    rows = KeptRows()
+    (message,) = score_rows(qrels, run, rows)
+    assert "judge rm.Metadata(page=1)" in message
+    (sentence,) = rows.find_warnings(RowScorer("mrr"))
+    assert "judge rm.Metadata(page=1)" in sentence
+
+
 def test_ids_that_differ_on_purpose_are_looked_at_again_with_twice_as_many_signs() -> None:
     qrels: Any = {}
     run: Any = {}

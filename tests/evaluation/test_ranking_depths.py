@@ -79,3 +79,49 @@ def test_slices_and_saved_files_and_explanations_know_it(tmp_path: Path) -> None
     run: dict[str, list[str]] = {f"q{number}": list("abcdefghijkl")[:length] for number, length in enumerate(lengths)}
     missing = rm.evaluate({query: ["a", "z"] for query in run}, run, "recall@10")
     assert find_depth_lines(missing.worst("recall@10", 1)) == [NOTE]
+
+
+def make_questions(corpus: list[str]) -> Any:
+    queries = {f"q{number}": f"Question {number}?" for number in range(6)}
+    return rm.EvaluationSet(
+        queries=queries, qrels={query: ["d0"] for query in queries}, corpus=dict.fromkeys(corpus, "text")
+    )
+
+
+def find_advice(result: Any) -> list[str]:
+    return [line.rpartition("; ")[2] for line in str(result).splitlines() if "no ranking" in line]
+
+
+def test_after_documents_are_left_out_as_many_more_are_asked_for_and_that_is_enough(tmp_path: Path) -> None:
+    qrels = {f"q{number}": ["d0"] for number in range(6)}
+    listed: list[tuple[int, Any]] = [(1, "query_id"), (3, {query: [query, "d1", "d2"] for query in qrels})]
+    for n_listed, exclude in listed:
+        options: dict[str, Any] = {"metrics": "ndcg@10", "exclude": exclude}
+        for n_results in (10, 10 + n_listed):
+            run = {query: [query, *[f"d{rank}" for rank in range(n_results - 1)]] for query in qrels}
+            result = rm.evaluate(qrels, run, **options)
+            assert result.counts["most_excluded"] == n_listed
+            expected = [f"retrieve {10 + n_listed} or more"] if n_results == 10 else []
+            result.save(tmp_path / "result.json")
+            for known in (result, rm.load(tmp_path / "result.json"), rm.merge([result])):
+                assert find_advice(known) == expected
+        assert result.group_by(dict.fromkeys(qrels, "all"))["all"].counts["most_excluded"] == n_listed
+    assert "most_excluded" not in evaluate_lengths([4]).counts
+
+
+def test_no_more_is_asked_for_than_the_corpus_holds() -> None:
+    corpus = [f"d{rank}" for rank in range(8)]
+    questions = make_questions(corpus)
+    for n_results, advice in ((5, "retrieve all 8 documents"), (8, "the corpus has only 8 documents")):
+        run = dict.fromkeys(questions.qrels, corpus[:n_results])
+        result = rm.evaluate(questions, run, "ndcg@10")
+        assert result.counts["corpus_size"] == 8
+        assert find_advice(result) == [advice]
+    # With the query itself, 9 documents can be ranked; and of chunks, no one knows how many there are.
+    questions = make_questions([*corpus, *questions.qrels])
+    run = {query: [query, *corpus[:4]] for query in questions.qrels}
+    assert find_advice(rm.evaluate(questions, run, "ndcg@20", exclude="query_id")) == ["retrieve all 14 documents"]
+    chunks = {query: [f"{document}#0" for document in corpus[:4]] for query in questions.qrels}
+    with pytest.warns(rm.RetrievalWarning):
+        result = rm.evaluate(questions, chunks, "ndcg@20")
+    assert find_advice(result) == ["retrieve 20 or more"]

@@ -59,9 +59,11 @@ MRR = rm.Metric("mrr")
 GOLDEN = Path(__file__).parent / "golden" / "summary_wording.txt"
 
 
-def make_depths(longest_ranking: int) -> DepthCounts:
+def make_depths(longest_ranking: int, **limits: int) -> DepthCounts:
     """Return the depths of nine rankings that end at the same rank."""
-    return DepthCounts(longest_ranking=longest_ranking, rankings=9, cut_rank=longest_ranking, cut_rankings=9)
+    depths = DepthCounts(longest_ranking=longest_ranking, rankings=9, cut_rank=longest_ranking, cut_rankings=9)
+    depths.update(limits)  # type: ignore[typeddict-item]
+    return depths
 
 
 def make_given_metric(bounds: tuple[float | None, float | None], *, lower_is_better: bool = False) -> rm.Metric:
@@ -120,6 +122,10 @@ def make_texts() -> dict[str, list[str]]:
             *wording.depth_notes(make_depths(5), defaults),
             *wording.depth_notes(ALL_ISSUES, [rm.Metric.parse("recall@10")]),
             *wording.depth_notes(ALL_ISSUES, defaults),
+            *wording.depth_notes(make_depths(9, most_excluded=1), defaults),
+            *wording.depth_notes(Counts({**ALL_ISSUES, "most_excluded": 2, "corpus_size": 11}), defaults),
+            *wording.depth_notes(make_depths(5, corpus_size=8), defaults),
+            *wording.depth_notes(make_depths(7, most_excluded=1, corpus_size=8), defaults),
         ],
         "residuals": wording.residual_notes([summarize_metric(MRR, 9), summarize_metric(rm.Metric("rbp"), 9, 0.125)]),
         "directions and bounds": [

@@ -13,8 +13,9 @@ from retrieval_metrics.comparison.audit_wording import audit_notes
 from retrieval_metrics.comparison.rule_attribution import AuditedRun, attribute_difference
 from retrieval_metrics.comparison.rule_meanings import format_rule, rule_detail
 from retrieval_metrics.evaluation.by_metric import ByMetric
+from retrieval_metrics.evaluation.unused_exclusion import warn_about_unused_exclusion
 from retrieval_metrics.files.judgment_paths import resolve_judgments
-from retrieval_metrics.inputs.exclusion import remove_excluded
+from retrieval_metrics.inputs.exclusion import as_exclusion, remove_excluded
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import question_texts
@@ -189,7 +190,9 @@ def audit(
     audited_qrels = as_qrels(resolve_judgments(qrels))
     rule_sets = _read_rule_sets(rules)
     count_common_queries(run, audited_qrels)
-    excluded_run = remove_excluded(run, audited_qrels, exclude, get_match_key(match))
+    exclusion = as_exclusion(exclude)
+    excluded_run = remove_excluded(run, audited_qrels, exclusion, get_match_key(match))
+    warn_about_unused_exclusion(exclusion, excluded_run, audited_qrels, match)
     audited = AuditedRun(audited_qrels, excluded_run.run, match)
     values_by_rule_set = {}
     for rule_set in rule_sets:

@@ -136,7 +136,7 @@ def _format_no_common_query(names: _Names) -> str:
 OBSTACLES = {
     "foreign_ids": "one system's IDs match no judgment and occur in no other run",
     "shifted_ids": "one system's IDs or rankings seem to be shifted by one",
-    "near_misses": "IDs that nearly match the judgments could change the conclusion",
+    "near_misses": "IDs or values that nearly match the judgments could change the conclusion",
     "unlocated": "one system's results could not be located in their sources",
 }
 

@@ -120,4 +120,7 @@ def format_undecidable_tuning(reason: str, warnings: Sequence[str]) -> str:
 
 def format_hidden_winner(name: str, winner: str, metric: str) -> str:
     """Return that another setting than the winner could be the best."""
-    return f"If IDs that nearly match counted as found, {name!r} would have a larger mean {metric} than {winner!r}."
+    return (
+        f"If IDs or values that nearly match counted as found, {name!r} would have a larger mean {metric} than "
+        f"{winner!r}."
+    )

@@ -32,8 +32,9 @@ from retrieval_metrics.datasets.repeated_questions import find_repeated_question
 from retrieval_metrics.datasets.retrievability import find_hard_and_easy
 from retrieval_metrics.datasets.similar_passages import find_similar_passages
 from retrieval_metrics.datasets.unjudged_documents import find_unjudged_at_top
+from retrieval_metrics.evaluation.unused_exclusion import warn_about_unused_exclusion
 from retrieval_metrics.inputs.conversations import texts_with_conversation
-from retrieval_metrics.inputs.exclusion import remove_excluded
+from retrieval_metrics.inputs.exclusion import as_exclusion, remove_excluded
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import name_runs
@@ -105,8 +106,10 @@ def lint(
             passages.name_items(get_match_key(match))
     kept_runs: dict[str, Any] = {}
     n_excluded = 0
+    exclusion = as_exclusion(exclude)
     for name, run in {} if runs is None else name_runs(runs, qrels.queries, "judged").items():
-        excluded_run = remove_excluded(run, qrels, exclude, get_match_key(match))
+        excluded_run = remove_excluded(run, qrels, exclusion, get_match_key(match))
+        warn_about_unused_exclusion(exclusion, excluded_run, qrels, match)
         kept_runs[name] = excluded_run.run
         n_excluded += excluded_run.total
     subject = LintInput(

@@ -77,6 +77,6 @@ def format_unequal_depth(unequal: UnequalDepth) -> str:
     return (
         f"{unequal.shallow} returns at most {numbers.format_count(unequal.shallow_depth, 'result')} and "
         f"{unequal.deepest} {unequal.deepest_depth}, so "
-        f"{numbers.join_names(metrics)} {compare} unequal depths; retrieve {max(unequal.cutoffs.values())} results "
+        f"{numbers.join_names(metrics)} {compare} unequal depths; retrieve {unequal.n_needed} results "
         f"with both, or compare at @{unequal.shallow_depth}."
     )

@@ -98,7 +98,7 @@ def count_issues(
         ambiguous_locations=judged.ambiguous_locations,
         without_match_value=judged.without_match_value,
         near_misses=len(judged.near_misses) if judged.near_misses else 0,
-        **count_depths(judged.n_retrieved, metrics),
+        **count_depths(judged.n_retrieved, metrics, judged.n_excluded, judged.corpus_size),
     )
 
 
@@ -122,8 +122,13 @@ def count_issues_of_slice(
         ambiguous_locations=0,
         without_match_value=0,
         near_misses=_count_near_misses(judged, positions),
-        **count_depths(judged.n_retrieved[positions], metrics),
+        **_count_depths_of_slice(judged, metrics, positions),
     )
+
+
+def _count_depths_of_slice(judged: JudgedRun, metrics: Sequence[Metric], positions: IntArray) -> DepthCounts:
+    n_excluded = None if judged.n_excluded is None else judged.n_excluded[positions]
+    return count_depths(judged.n_retrieved[positions], metrics, n_excluded, judged.corpus_size)
 
 
 def _is_missing(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
@@ -176,7 +181,7 @@ def merge_counts(counts: Counts, other: Counts) -> Counts:
     """Return the counts of the queries of both: their sums, and where the rankings of both end."""
     own_counts = cast("dict[str, int]", counts)
     other_counts = cast("dict[str, int]", other)
-    merged = {name: number + other_counts[name] for name, number in own_counts.items()}
+    merged = {name: own_counts[name] + other_counts[name] for name in own_counts if name in Counts.__required_keys__}
     return cast("Counts", merged | merge_depths(counts, other))
 
 

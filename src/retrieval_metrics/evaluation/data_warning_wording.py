@@ -12,7 +12,7 @@ from retrieval_metrics.reports.display_text import quote_query_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.evaluation.data_warnings import NearMissReport, UnlocatedItems
+    from retrieval_metrics.evaluation.data_warnings import NearMissReport, TypeMismatchReport, UnlocatedItems
     from retrieval_metrics.evaluation.empty_rankings import EmptyRankings
     from retrieval_metrics.evaluation.hidden_calls import HiddenCalls
     from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy, PieceMismatch
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.shared_file_names import SharedFileName
     from retrieval_metrics.evaluation.shifted_ids import ShiftedIds
     from retrieval_metrics.evaluation.swapped_arguments import SwappedArguments
+    from retrieval_metrics.evaluation.unused_exclusion import UnusedExclusion
     from retrieval_metrics.matching.judged_columns import UnlocatedReason
     from retrieval_metrics.matching.near_ids import NearIdKind
+    from retrieval_metrics.matching.value_types import TypeMismatch
 
 NOTHING_JUDGED_FOUND = "no retrieved document is judged for its query, so every metric is 0"
 ID_MISMATCH_HINT = (
@@ -191,6 +193,36 @@ def format_near_misses(near: NearMissReport) -> str:
     )
 
 
+def format_type_mismatches(report: TypeMismatchReport) -> str:
+    """Return how many judgments differ from results only in the type of a value, an example, and what to write."""
+    example = report.example
+    if example.is_negated:
+        judgments = numbers.format_count(report.n_mismatches, "negated judgment")
+        verb = "matches" if report.n_mismatches == 1 else "match"
+        fact = f"{judgments} {verb} results that have the value, only with another type"
+    else:
+        missing = numbers.format_count(report.n_missing, "missing judgment")
+        verb = "differs" if report.n_mismatches == 1 else "differ"
+        fact = f"{report.n_mismatches} of {missing} {verb} from results only in the type of a value"
+    judged_value = _format_value_with_type(example.judged_value)
+    retrieved_value = _format_value_with_type(example.retrieved_value)
+    return (
+        f"{fact}: for query {example.query!r}{quote_query_text(example.query, report.query_texts)}, {example.name!r} "
+        f"is {judged_value} in the judgments and {retrieved_value} in the results; {_format_type_remedy(example)}"
+    )
+
+
+def _format_value_with_type(value: Any) -> str:
+    return f"{value!r} ({type(value).__name__})"
+
+
+def _format_type_remedy(mismatch: TypeMismatch) -> str:
+    if mismatch.corrected is None:
+        return f"write {mismatch.judged_value!r} in the results, or the same type in both"
+    sign = "~" if mismatch.is_negated else ""
+    return f"judge {sign}rm.{repr(mismatch.corrected).removeprefix('~')}"
+
+
 def format_shifted_ids(shifted: ShiftedIds) -> str:
     """Return that ids of documents, or the rankings of queries, are shifted by one, with an example."""
     found = (
@@ -295,6 +327,41 @@ def format_excluded_relevant(excluded: Sequence[tuple[Any, Any]]) -> str:
     return (
         f"{documents} {verb} excluded by exclude= ({example}) and can never be found; leave {them} out of the "
         "judgments too"
+    )
+
+
+def format_unused_exclusion(unused: UnusedExclusion) -> str:
+    """Return that `exclude=` left out nothing, why, and what to write."""
+    return f"exclude= left out no document: {_explain_unused_exclusion(unused)}"
+
+
+def _explain_unused_exclusion(unused: UnusedExclusion) -> str:
+    owner = "exclude="
+    if unused.is_own_id:
+        owner = "the query IDs"
+    excluded_id = unused.excluded_id
+    remedy = f"list {unused.retrieved_id!r} there, as the results have it"
+    if unused.is_own_id:
+        remedy = f"pass exclude={{{unused.query!r}: [{unused.retrieved_id!r}], ...}}, as the results have it"
+    compared = f"match={unused.match!r} compares" if unused.match else "match= compares"
+    match unused.issue:
+        case "no_value":
+            return f"no result has what {compared}, so none can be left out; pass a match= that the results have"
+        case "not_in_corpus":
+            return f"the corpus of the dataset has none of its IDs, such as {excluded_id!r}; list IDs of the corpus"
+        case "attribute":
+            value_name = unused.attribute.removeprefix(METADATA_PREFIX)
+            return (
+                f"for query {unused.query!r}, {excluded_id!r} is the {value_name} of a result, but what {compared} is "
+                f"{unused.retrieved_id!r}; {remedy}"
+            )
+    show = ascii if unused.kind in INVISIBLE_KINDS else repr
+    difference = f"in type ({type(excluded_id).__name__}, {type(unused.retrieved_id).__name__})"
+    if unused.kind is not None:
+        difference = NEAR_ID_KINDS[unused.kind]
+    return (
+        f"for query {unused.query!r}, {show(excluded_id)} of {owner} and the retrieved {show(unused.retrieved_id)} "
+        f"differ {difference}; {remedy}"
     )
 
 

@@ -23,7 +23,7 @@ from retrieval_metrics.evaluation.shifted_ids import find_shifted_ids
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
 from retrieval_metrics.inputs.items import NO_TEXTS
-from retrieval_metrics.matching.near_misses import find_missing, find_near_misses
+from retrieval_metrics.matching.near_misses import find_missing, find_near_misses, find_type_mismatches
 from retrieval_metrics.metrics.base.metric import as_metric
 
 if TYPE_CHECKING:
@@ -37,12 +37,14 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.near_ids import NearIdKind
     from retrieval_metrics.matching.near_misses import NearMiss, NearMisses
+    from retrieval_metrics.matching.value_types import TypeMismatch
 
 WarningKind: TypeAlias = Literal[
     "swapped_arguments",
     "no_common_ids",
     "near_misses",
     "near_queries",
+    "value_types",
     "shifted_ids",
     "missing_values",
     "shared_file_names",
@@ -62,6 +64,7 @@ SYSTEM_WIDE: tuple[WarningKind, ...] = (
     "no_common_ids",
     "near_misses",
     "near_queries",
+    "value_types",
     "shifted_ids",
     "missing_values",
     "shared_file_names",
@@ -131,6 +134,7 @@ def _search_data_warnings(scores: Scores, origin: Origin) -> list[DataWarning]:
 def _find_id_warnings(origin: Origin, shifted_ids: ShiftedIds | None) -> list[DataWarning]:
     """Return what is wrong with the ids: none meets a judgment, or those of documents or queries nearly match."""
     warnings = []
+    type_messages = [wording.format_type_mismatches(report) for report in find_type_mismatch_reports(origin)]
     mismatch = None
     if origin.judged.is_empty:
         # Imported here because few evaluations need it.
@@ -139,6 +143,9 @@ def _find_id_warnings(origin: Origin, shifted_ids: ShiftedIds | None) -> list[Da
         mismatch = find_id_mismatch(origin)
     if mismatch is not None and shifted_ids is not None:
         message = f"{wording.NOTHING_JUDGED_FOUND}; {wording.format_shifted_ids(shifted_ids)}"
+        warnings.append(DataWarning("no_common_ids", message, is_blocking=True))
+    elif mismatch is not None and type_messages:
+        message = f"{wording.NOTHING_JUDGED_FOUND}; {type_messages.pop(0)}"
         warnings.append(DataWarning("no_common_ids", message, is_blocking=True))
     elif mismatch is not None:
         warnings.append(DataWarning("no_common_ids", wording.format_id_mismatch(mismatch), is_blocking=True))
@@ -150,6 +157,7 @@ def _find_id_warnings(origin: Origin, shifted_ids: ShiftedIds | None) -> list[Da
     if near_queries:
         n_empty = len(origin.judged.without_results)
         warnings.append(DataWarning("near_queries", wording.format_near_queries(near_queries, n_empty)))
+    warnings += [DataWarning("value_types", message) for message in type_messages]
     if shifted_ids is not None and mismatch is None:
         warnings.append(DataWarning("shifted_ids", wording.format_shifted_ids(shifted_ids)))
     missing_values = find_missing_values(origin.judged)
@@ -269,9 +277,40 @@ def find_near_misses_note(scores: Scores, metric: str, floor: float) -> str:
     if not has_near_ids(scores) or mean_with_near_misses(scores, as_metric(metric)) < floor:
         return ""
     for warning in find_data_warnings(scores):
-        if warning.kind in {"near_misses", "near_queries", "no_common_ids"}:
+        if warning.kind in {"near_misses", "near_queries", "value_types", "no_common_ids"}:
             return warning.message
     return ""
+
+
+# Values of another type.
+
+
+class TypeMismatchReport(NamedTuple):
+    """Judgments that differ from results only in the type of a value.
+
+    Attributes:
+        n_mismatches: How many these are.
+        n_missing: How many judgments were not found in queries with results.
+        example: The first of them.
+        query_texts: The texts of the queries that are known.
+    """
+
+    n_mismatches: int
+    n_missing: int
+    example: TypeMismatch
+    query_texts: QueryTexts = NO_TEXTS
+
+
+def find_type_mismatch_reports(origin: Origin) -> list[TypeMismatchReport]:
+    """Return the judgments that differ from results only in the type of a value: those not found, and the negated."""
+    mismatches = find_type_mismatches(origin.judged, origin.run)
+    reports = []
+    for is_negated in (False, True):
+        entries = [mismatch for mismatch in mismatches if mismatch.is_negated is is_negated]
+        if entries:
+            n_missing = int(find_missing(origin.judged).sum())
+            reports.append(TypeMismatchReport(len(entries), n_missing, entries[0], origin.judged.qrels.texts))
+    return reports
 
 
 # Items and spans that could not be located in their sources.

@@ -77,7 +77,9 @@ def evaluate(
             installed host. If a `Span` is judged, each chunk is found in its document by its text, whatever its offsets
             say. What is judged but not among them is an error. None takes the sources that an `EvaluationSet` keeps.
         exclude: Documents to leave out of the rankings before they are scored, so that they take no rank: the query's
-            own id (`"query_id"`), as BEIR and MTEB do, or `{query: ids}`. They are counted.
+            own id (`"query_id"`), as BEIR and MTEB do, or `{query: ids}`. They are counted; retrieve as many more.
+            Where nothing is left out, as of a run that is clean already, there is a warning only if the run holds
+            another form of such an id.
 
     Returns:
         The values per query, their means, and the numbers of missing, duplicate, tied and undefined ones.
@@ -90,8 +92,8 @@ def evaluate(
 
     Warns:
         RetrievalWarning: If judged queries are missing from the run; if no retrieved document is judged for its query;
-            if scores seem to be distances, or judgments and run swapped; if ids nearly match, or documents are judged
-            by their texts because the index was rebuilt.
+            if scores seem to be distances, or judgments and run swapped; if ids or values nearly match, or documents
+            are judged by their texts because the index was rebuilt; if `exclude` leaves nothing out, and should.
 
     Example:
         >>> result = evaluate({"q1": ["d7"], "q2": ["d1", "d2"]}, {"q1": ["d3", "d7"], "q2": ["d2", "d9"]}, "mrr")
@@ -123,6 +125,13 @@ def evaluate(
         read_qrels = judge_by_corpus_texts(read_qrels)
     exclusion = None if exclude is None else _read_exclusion(exclude, read_qrels)
     scores = score_run(read_qrels, run, parsed_metrics, rules, matching, exclusion=exclusion)
+    if exclusion is not None:
+        # Imported here because few evaluations leave documents out.
+        from retrieval_metrics.evaluation.unused_exclusion import warn_about_unused_exclusion
+        from retrieval_metrics.inputs.exclusion import ExcludedRun
+
+        origin = scores.require_origin("checked")
+        warn_about_unused_exclusion(exclusion, ExcludedRun(origin.run, origin.judged.n_excluded), read_qrels, matching)
     found_clusters = find_clusters(questions, read_qrels, clusters)
     if found_clusters is not None:
         scores = scores.clustered(found_clusters)

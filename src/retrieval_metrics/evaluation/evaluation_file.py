@@ -199,7 +199,7 @@ def _require_rules_and_counts(rules: Any, counts: Any) -> None:
     if not isinstance(rules, Rules):
         raise ValueError(f"the rules are {rules!r}")
     for name in Counts.__annotations__:
-        count = counts[name]
+        count = counts.get(name, 0) if name in Counts.__optional_keys__ else counts[name]
         if type(count) is not int or count < 0:
             raise ValueError(f"the number of {name} is {count!r}")
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics.evaluation.data_warning_wording import format_unused_exclusion
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings, system_wide_warnings
+from retrieval_metrics.evaluation.near_miss_effect import has_near_ids
+from retrieval_metrics.evaluation.unused_exclusion import find_unused_exclusion
+from retrieval_metrics.inputs.exclusion import Exclusion
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.matching.near_misses import find_type_mismatches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
+    from retrieval_metrics._internal.plain_types import DocumentId
     from retrieval_metrics.evaluation.row_scorer import Scorer
     from retrieval_metrics.evaluation.scores import Scores
 
@@ -30,19 +36,49 @@ class KeptRow(NamedTuple):
         ranking: What was retrieved, without the documents that are left out.
         failure: Why the application failed, if it did.
         query: The query, for messages; empty if it is unknown.
+        exclude: The ids of documents that were to be left out.
+        n_excluded: How many documents were left out.
     """
 
     qrels: Qrels
     ranking: Any
     failure: str | None = None
     query: str = ""
+    exclude: Collection[DocumentId] = ()
+    n_excluded: int = 0
+
+
+class _ScoredRows(NamedTuple):
+    """Rows that were scored together.
+
+    Attributes:
+        scores: Their scores.
+        exclude: The ids that were to be left out, by query.
+        n_excluded: How many documents were left out.
+    """
+
+    scores: Scores
+    exclude: Mapping[Any, Collection[DocumentId]]
+    n_excluded: int
+
+    def find_unused_exclusion(self, scorer: Scorer) -> str:
+        """Return that nothing was left out although something nearly was; an empty text if nothing looks wrong."""
+        if self.n_excluded or not any(self.exclude.values()):
+            return ""
+        origin = self.scores.require_origin("checked")
+        try:
+            exclusion = Exclusion(self.exclude)
+        except TypeError:  # of two types in two rows, each of which was accepted alone
+            return ""
+        unused = find_unused_exclusion(exclusion, origin.run, origin.judged.qrels, scorer.match)
+        return "" if unused is None else format_unused_exclusion(unused)
 
 
 class KeptRows:
     """The rows of one run of a host, which sees each of them alone.
 
     Where a host says when its run ends, `find_warnings` returns what `evaluate` would warn of. Where it does not,
-    `find_early_warning` speaks once, as soon as the rows so far show ids that nearly match.
+    `find_early_warning` speaks once, as soon as the rows so far show ids or values that nearly match.
 
     Example:
         >>> from retrieval_metrics.integration_api import RowScorer, KeptRows
@@ -59,6 +95,7 @@ class KeptRows:
         self._rows: deque[KeptRow] = deque(maxlen=MAX_ROWS)  # rows come from threads, and its methods are atomic
         self._n_signs = 0
         self._next_check = MIN_SIGNS
+        self._next_exclusion_check = MIN_SIGNS
         self._has_warned = False
 
     def __len__(self) -> int:
@@ -73,6 +110,7 @@ class KeptRows:
         self._rows.clear()
         self._n_signs = 0
         self._next_check = MIN_SIGNS
+        self._next_exclusion_check = MIN_SIGNS
         self._has_warned = False
 
     def find_warnings(self, scorer: Scorer) -> list[str]:
@@ -82,12 +120,15 @@ class KeptRows:
             scorer: The scorer of the rows.
         """
         sentences = []
-        for scores in self._score_groups(scorer):
-            sentences += system_wide_warnings({"": scores})
+        for group in self._score_groups(scorer):
+            sentences += system_wide_warnings({"": group.scores})
+            unused_exclusion = group.find_unused_exclusion(scorer)
+            if unused_exclusion:
+                sentences.append(f"{unused_exclusion}.")
         return list(dict.fromkeys(sentences))
 
     def find_early_warning(self, scorer: Scorer) -> str:
-        """Return, once, that ids nearly match in the rows so far; else an empty text. Call it after each row.
+        """Return, once, that ids or values nearly match in the rows so far; else an empty text. Call it after each row.
 
         Args:
             scorer: The scorer of the rows.
@@ -96,30 +137,47 @@ class KeptRows:
             return ""
         last_row = KeptRows()
         last_row.add(self._rows[-1])
-        for scores in last_row._score_groups(scorer):
-            near_misses = scores.require_origin("checked").judged.near_misses
-            self._n_signs += 0 if near_misses is None else len(near_misses.candidates.near_misses)
+        for group in last_row._score_groups(scorer):
+            self._n_signs += _count_signs(group.scores)
+        unused_exclusion = self._find_unused_exclusion(scorer)
+        if unused_exclusion:
+            self._has_warned = True
+            return unused_exclusion
         if self._n_signs < self._next_check:
             return ""
-        for scores in self._score_groups(scorer):
-            if not scores.require_origin("checked").judged.near_misses:
+        for group in self._score_groups(scorer):
+            if not has_near_ids(group.scores):
                 continue
-            for warning in find_data_warnings(scores):
-                if warning.kind in {"near_misses", "no_common_ids"}:
+            for warning in find_data_warnings(group.scores):
+                if warning.kind in {"near_misses", "value_types", "no_common_ids"}:
                     self._has_warned = True
                     return warning.message
         # The rows so far show that such ids are different documents. As many signs again may show otherwise.
         self._next_check = 2 * self._n_signs
         return ""
 
-    def _score_groups(self, scorer: Scorer) -> Iterator[Scores]:
-        """Yield the scores of the rows, of those with ids of one type together."""
+    def _find_unused_exclusion(self, scorer: Scorer) -> str:
+        """Return what is wrong with the ids to leave out, at the third row, the sixth, and so on; else nothing."""
+        if len(self._rows) < self._next_exclusion_check or not any(row.exclude for row in self._rows):
+            return ""
+        self._next_exclusion_check = 2 * len(self._rows)
+        if any(row.n_excluded for row in self._rows):
+            return ""
+        for group in self._score_groups(scorer):
+            message = group.find_unused_exclusion(scorer)
+            if message:
+                return message
+        return ""
+
+    def _score_groups(self, scorer: Scorer) -> Iterator[_ScoredRows]:
+        """Yield the rows with their scores, those with ids of one type together."""
         rows_by_kind: dict[type | None, list[KeptRow]] = {}
         for row in list(self._rows):
             rows_by_kind.setdefault(row.qrels.document_kind, []).append(row)
         for rows in rows_by_kind.values():
             qrels: dict[Any, Any] = {}
             rankings: dict[Any, Any] = {}
+            exclude: dict[Any, Collection[DocumentId]] = {}
             errors: dict[Any, Exception] = {}
             for number, row in enumerate(rows, start=1):
                 name = row.query or f"row {number}"
@@ -127,6 +185,7 @@ class KeptRows:
                     name = f"{name} ({number})"
                 qrels[name] = row.qrels.judgments(0)
                 rankings[name] = row.ranking
+                exclude[name] = row.exclude
                 if row.failure is not None:
                     errors[name] = RuntimeError(row.failure)
             try:
@@ -134,4 +193,13 @@ class KeptRows:
             except (TypeError, ValueError):
                 # Each row was accepted alone. Where they contradict each other, they are no run to check.
                 continue
-            yield scores
+            yield _ScoredRows(scores, exclude, sum(row.n_excluded for row in rows))
+
+
+def _count_signs(scores: Scores) -> int:
+    """Return how many judgments of a row may have been missed because of the form of an id or the type of a value."""
+    origin = scores.require_origin("checked")
+    n_signs = len(find_type_mismatches(origin.judged, origin.run))
+    if origin.judged.near_misses is not None:
+        n_signs += len(origin.judged.near_misses.candidates.near_misses)
+    return n_signs

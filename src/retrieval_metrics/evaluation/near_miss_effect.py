@@ -11,7 +11,7 @@ from retrieval_metrics.evaluation.near_queries import find_near_queries
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import load_into_memory
-from retrieval_metrics.matching.near_misses import NO_NEAR_MISSES, find_near_misses
+from retrieval_metrics.matching.near_misses import NO_NEAR_MISSES, find_near_misses, find_type_mismatches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,15 +35,19 @@ def near_misses_of(scores: Scores) -> NearMisses | None:
 
 
 def has_near_ids(scores: Scores) -> bool:
-    """Return whether documents or queries count as not found, but are there under nearly their ids."""
+    """Return whether documents or queries count as not found, but are there under nearly their ids or values."""
     if near_misses_of(scores) is not None:
         return True
     origin = scores.origin
-    return origin is not None and origin.rounds <= 1 and bool(find_near_queries(origin))
+    if origin is None or origin.rounds > 1:
+        return False
+    return bool(find_near_queries(origin)) or bool(find_type_mismatches(origin.judged, origin.run))
 
 
 def measure_near_miss_effect(scores: Scores, metrics: Sequence[Metric]) -> dict[Metric, ChangeByQuery]:
     """Return by how much each metric would change in each query if near misses and near queries counted as found.
+
+    Judgments that differ from results only in the type of a value are near misses, too.
 
     Queries whose value would stay are left out. Without near misses, nothing is computed.
 
@@ -59,6 +63,12 @@ def measure_near_miss_effect(scores: Scores, metrics: Sequence[Metric]) -> dict[
     judged_by_retrieved = {near_miss.retrieved_id: near_miss.judged_id for near_miss in near_misses.entries}
     judged_by_run_query = {near_query.run_id: near_query.judged_id for near_query in find_near_queries(origin)}
     run: Any = load_into_memory(origin.run)
+    type_mismatches = find_type_mismatches(origin.judged, origin.run)
+    if type_mismatches:
+        # Imported here because few runs have such values.
+        from retrieval_metrics.matching.value_types import unify_value_types
+
+        run = unify_value_types(run, type_mismatches)
     if judged_by_run_query:
         run = {judged_by_run_query.get(query, query): ranking for query, ranking in run.items()}
     match = origin.match

@@ -19,7 +19,20 @@ MIN_CUT_SHARE = 0.5
 MIN_GAP = 2
 
 
-class DepthCounts(TypedDict):
+class DepthLimits(TypedDict, total=False):
+    """What a retriever must return so that a ranking reaches some depth; a number that does not matter is left out.
+
+    Attributes:
+        most_excluded: The largest number of documents that `exclude=` left out of a ranking; only if it left out any.
+        corpus_size: The number of documents that can be retrieved; only if the questions hold the corpus that was
+            searched.
+    """
+
+    most_excluded: int
+    corpus_size: int
+
+
+class DepthCounts(DepthLimits):
     """Where the rankings of the judged queries end.
 
     Attributes:
@@ -41,12 +54,16 @@ class DepthCounts(TypedDict):
 UNKNOWN_DEPTHS = DepthCounts(longest_ranking=0, rankings=0, cut_rank=0, cut_rankings=0)
 
 
-def count_depths(n_retrieved: IntArray, metrics: Iterable[Metric]) -> DepthCounts:
+def count_depths(
+    n_retrieved: IntArray, metrics: Iterable[Metric], n_excluded: IntArray | None = None, corpus_size: int = 0
+) -> DepthCounts:
     """Count where rankings end.
 
     Args:
         n_retrieved: The number of results of each judged query, shape (queries,).
         metrics: The metrics, whose largest k decides which rankings end early.
+        n_excluded: How many documents were left out for each judged query, shape (queries,); None if none were to be.
+        corpus_size: The number of documents that can be retrieved; 0 if it is unknown.
     """
     largest_cutoff = 0
     for metric in metrics:
@@ -56,12 +73,17 @@ def count_depths(n_retrieved: IntArray, metrics: Iterable[Metric]) -> DepthCount
     n_cut = 0
     if cut_rank:
         n_cut = int(np.count_nonzero(n_retrieved == cut_rank))
-    return DepthCounts(
+    counts = DepthCounts(
         longest_ranking=int(n_retrieved.max(initial=0)),
         rankings=int(np.count_nonzero(n_retrieved)),
         cut_rank=cut_rank,
         cut_rankings=n_cut,
     )
+    if n_excluded is not None and n_excluded.any():
+        counts["most_excluded"] = int(n_excluded.max())
+    if corpus_size:
+        counts["corpus_size"] = corpus_size
+    return counts
 
 
 def merge_depths(depths: DepthCounts, other: DepthCounts) -> DepthCounts:
@@ -72,12 +94,19 @@ def merge_depths(depths: DepthCounts, other: DepthCounts) -> DepthCounts:
         # Where only one part has rankings that end there, those of the other end earlier or late enough.
         if part["cut_rank"] == cut_rank:
             n_cut += part["cut_rankings"]
-    return DepthCounts(
+    merged = DepthCounts(
         longest_ranking=max(depths["longest_ranking"], other["longest_ranking"]),
         rankings=depths["rankings"] + other["rankings"],
         cut_rank=cut_rank,
         cut_rankings=n_cut,
     )
+    most_excluded = max(depths.get("most_excluded", 0), other.get("most_excluded", 0))
+    if most_excluded:
+        merged["most_excluded"] = most_excluded
+    corpus_size = depths.get("corpus_size", 0)
+    if corpus_size and corpus_size == other.get("corpus_size"):
+        merged["corpus_size"] = corpus_size
+    return merged
 
 
 def find_cut_metrics(depths: DepthCounts, metrics: Iterable[Metric]) -> list[Metric]:

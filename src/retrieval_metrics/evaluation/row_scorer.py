@@ -307,6 +307,7 @@ class RowScorer(Scorer):
             RetrievalWarning: If some of what was retrieved cannot be placed, or a relevant document is left out.
         """
         qrels = None
+        n_excluded = 0
         grade_by_document = self._read_plain_judgments(relevant)
         if grade_by_document is None:
             qrels = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
@@ -323,7 +324,9 @@ class RowScorer(Scorer):
             if failure is None and isinstance(ranking, MergedRanking):
                 failure = ranking.failure
             run = self._run_of_row(ranking, failure)
-            run = remove_excluded(run, qrels, {ROW: exclude} if exclude else None, get_match_key(self.match)).run
+            excluded_run = remove_excluded(run, qrels, {ROW: exclude} if exclude else None, get_match_key(self.match))
+            run = excluded_run.run
+            n_excluded = excluded_run.total
             scores = self._score_row(qrels, run)
             if exclude:
                 _warn_about_excluded_relevant(qrels, exclude, name)
@@ -334,7 +337,7 @@ class RowScorer(Scorer):
             run = self._run_of_row([], failure)
             scores = self._score_row(qrels, run)
         if rows is not None:
-            rows.add(KeptRow(qrels, run[ROW], failure, query))
+            rows.add(KeptRow(qrels, run[ROW], failure, query, exclude, n_excluded))
         return {metric: query_score._replace(failure=failure) for metric, query_score in scores.items()}
 
     def _score_row(self, qrels: Qrels, run: Any) -> dict[Metric, QueryScore]:

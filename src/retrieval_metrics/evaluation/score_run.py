@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.evaluation.counts import count_issues
 from retrieval_metrics.evaluation.scores import Origin, Scores
+from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.kept_rankings import MAX_COPIED_SCORES, copy_run
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.matching.guarded_scores import guard_long_rankings
@@ -17,7 +19,7 @@ from retrieval_metrics.metrics.base.refused_queries import require_accepted_quer
 from retrieval_metrics.metrics.base.score import apply_rules_to_qrels, score
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import FloatArray
     from retrieval_metrics.evaluation.scores import Column
@@ -26,9 +28,13 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
+
+# How many results of a ranking are looked up in a corpus, to tell whether it holds what is retrieved.
+MAX_CHECKED_IDS = 100
 
 
 def score_run(
@@ -46,6 +52,7 @@ def score_run(
     if scale is not None:
         qrels = qrels.with_largest_grade(scale)
     document_texts = qrels.document_texts
+    corpus = qrels.corpus
     if document_texts is not None or qrels.corpus:
         # Evaluations are kept and sent to other processes, so they hold no corpus.
         qrels = qrels.with_document_texts(None)
@@ -59,6 +66,7 @@ def score_run(
     kept_run = copy_run(run, copy_items=match != "id" or qrels.has_pieces, max_scores=MAX_COPIED_SCORES)
     judged = judge(qrels, kept_run, match, rules.order)
     judged.n_excluded = n_excluded
+    judged.corpus_size = _count_corpus(corpus, judged, kept_run, get_match_key(match))
     require_accepted_queries(judged, rules)
     # Before anything is guarded, because a guard adds up all scores whenever it is read.
     find_near_misses(judged, kept_run, match, document_texts)
@@ -95,3 +103,18 @@ def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) ->
     is_in_run = np.fromiter((query in run for query in qrels.queries), np.bool_, len(qrels))
     scored_rows = np.flatnonzero(is_in_run)
     return scores.select(scored_rows, count_issues(judged, run, metrics, rules, scored_positions=scored_rows))
+
+
+def _count_corpus(corpus: Collection[Any], judged: JudgedRun, run: Mapping[Any, Any], key: Key) -> int:
+    """Return the size of a corpus of which the run retrieves documents; 0 if it retrieves others, such as chunks."""
+    if not corpus:
+        return 0
+    answered = np.flatnonzero(judged.n_retrieved)
+    if not len(answered):
+        return 0
+    first_ranking = run[judged.qrels.queries[int(answered[0])]]
+    for element in islice(first_ranking, MAX_CHECKED_IDS):
+        document = key(element) if isinstance(element, Retrieved) else element
+        if document not in corpus:
+            return 0
+    return len(corpus)

@@ -208,7 +208,20 @@ def depth_notes(depths: DepthCounts, metrics: Sequence[Metric]) -> list[str]:
         return []
     effect_text = ", and ".join(effects)
     longest = numbers.format_count(depth, "result")
-    return [f"no ranking has more than {longest}, so {effect_text}; retrieve {largest_cutoff} or more"]
+    advice = _advise_on_depth(depths, depth, largest_cutoff)
+    return [f"no ranking has more than {longest}, so {effect_text}; {advice}"]
+
+
+def _advise_on_depth(depths: DepthCounts, depth: int, largest_cutoff: int) -> str:
+    """Return how many documents to retrieve so that a cutoff is reached after some are left out, if there are any."""
+    n_excluded = depths.get("most_excluded", 0)
+    corpus_size = depths.get("corpus_size", 0)
+    n_needed = largest_cutoff + n_excluded
+    if not corpus_size or n_needed < corpus_size:
+        return f"retrieve {n_needed} or more"
+    if depth + n_excluded >= corpus_size:
+        return f"the corpus has only {numbers.format_count(corpus_size, 'document')}"
+    return f"retrieve all {numbers.format_count(corpus_size, 'document')}"
 
 
 def _format_cut_rankings(depths: DepthCounts, cut_metrics: Sequence[Metric]) -> str:
@@ -219,7 +232,7 @@ def _format_cut_rankings(depths: DepthCounts, cut_metrics: Sequence[Metric]) -> 
     largest_cutoff = max(metric.k for metric in cut_metrics if isinstance(metric.k, int))
     return (
         f"{depths['cut_rankings']:,} of {depths['rankings']:,} rankings end at rank {depths['cut_rank']}, so {names} "
-        f"{verb} only {results} there; retrieve {largest_cutoff} or more"
+        f"{verb} only {results} there; {_advise_on_depth(depths, depths['cut_rank'], largest_cutoff)}"
     )
 
 

@@ -17,10 +17,11 @@ from retrieval_metrics.evaluation.threshold_choice import (
     choose_curve_points,
 )
 from retrieval_metrics.evaluation.threshold_wording import format_score, format_threshold_conclusion, threshold_notes
+from retrieval_metrics.evaluation.unused_exclusion import warn_about_unused_exclusion
 from retrieval_metrics.files.judgment_paths import resolve_judgments
 from retrieval_metrics.files.saved_fields import SavedFields
 from retrieval_metrics.inputs.clusters import find_clusters
-from retrieval_metrics.inputs.exclusion import remove_excluded
+from retrieval_metrics.inputs.exclusion import as_exclusion, remove_excluded
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -271,7 +272,9 @@ def threshold(
         raise ValueError(f"{cost_metric} does not show what a threshold costs; name a metric such as hit_rate@5")
     count_common_queries(run, qrels)
     matching = with_source_texts(match, documents, qrels, resolved_questions)
-    excluded_run = remove_excluded(run, qrels, exclude, get_match_key(matching))
+    exclusion = as_exclusion(exclude)
+    excluded_run = remove_excluded(run, qrels, exclusion, get_match_key(matching))
+    warn_about_unused_exclusion(exclusion, excluded_run, qrels, matching)
     run = excluded_run.run
     rankings: Mapping[Any, Any] = run.as_dict() if isinstance(run, Run) else run
     errors = run.errors if isinstance(run, RetrievedRun) else {}

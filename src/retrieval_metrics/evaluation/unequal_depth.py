@@ -32,6 +32,8 @@ class UnequalDepth(NamedTuple):
         shallow_depth: The length of the longest ranking of `shallow`.
         deepest_depth: The length of the longest ranking of `deepest`.
         cutoffs: The cutoffs that `deepest` reaches and `shallow` does not, by metric.
+        most_excluded: The largest number of documents that were left out of a ranking.
+        corpus_size: The number of documents that can be retrieved; 0 if it is unknown.
     """
 
     shallow: str
@@ -39,6 +41,14 @@ class UnequalDepth(NamedTuple):
     shallow_depth: int
     deepest_depth: int
     cutoffs: Mapping[str, int]
+    most_excluded: int = 0
+    corpus_size: int = 0
+
+    @property
+    def n_needed(self) -> int:
+        """How many results both must return, of which some are left out."""
+        n_needed = max(self.cutoffs.values()) + self.most_excluded
+        return min(n_needed, self.corpus_size) if self.corpus_size else n_needed
 
 
 def describe_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric]) -> str:
@@ -73,7 +83,20 @@ def find_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequence
             shallow = system
     if shallow is None:
         return None
-    return UnequalDepth(shallow, deepest, depths[shallow], depths[deepest], cutoffs)
+    most_excluded = 0
+    corpus_size = 0
+    for scores in scores_by_system.values():
+        most_excluded = max(most_excluded, scores.counts.get("most_excluded", 0))
+        corpus_size = max(corpus_size, scores.counts.get("corpus_size", 0))
+    return UnequalDepth(
+        shallow,
+        deepest,
+        depths[shallow],
+        depths[deepest],
+        cutoffs,
+        most_excluded=most_excluded,
+        corpus_size=corpus_size,
+    )
 
 
 def _is_truncated(n_retrieved: IntArray, depth: int) -> bool:

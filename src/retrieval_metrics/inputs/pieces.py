@@ -118,8 +118,9 @@ class Metadata(Piece):
     """Properties that a retrieved item must have, such as the page of a file, a section or a product.
 
     An item must have all of them. `source` is compared with the source of the item, or else with its metadata; all
-    other names are looked up in the metadata. `~Metadata(tenant="acme")` matches every item that lacks one of the
-    properties: the items of any other tenant, and those without a tenant.
+    other names are looked up in the metadata. Values are compared as they are: `page="3"` is not `page=3`.
+    `~Metadata(tenant="acme")` matches every item that lacks one of the properties: the items of any other tenant, and
+    those without a tenant.
 
     Attributes:
         values: Names and values, sorted by name.

@@ -25,6 +25,7 @@ from retrieval_metrics.evaluation.merge import merge
 from retrieval_metrics.evaluation.ranking_depths import count_depths
 from retrieval_metrics.evaluation.score_run import score_run
 from retrieval_metrics.evaluation.scores import COLUMNS, Scores
+from retrieval_metrics.evaluation.unused_exclusion import warn_about_unused_exclusion
 from retrieval_metrics.files import trec_lines
 from retrieval_metrics.files.formats import find_format_by_name
 from retrieval_metrics.inputs.allowances import parse_allowances
@@ -178,6 +179,26 @@ class RowColumns:
             except (KeyError, TypeError, ValueError):
                 continue  # scoring the row will raise an error that names it
         warn_about_score_direction(ranked_scores, "the run")
+
+    def warn_about_unused_exclusion(
+        self, take_rows: Callable[[int], Iterable[Mapping[str, Any]]], exclusion: Exclusion, qrels: Qrels | None
+    ) -> None:
+        """Warn if nothing is left out of the beginning of a run, but another form of what is to be left out is there.
+
+        Args:
+            take_rows: Returns the first rows, as many as it is asked for.
+            exclusion: The documents to leave out.
+            qrels: The judgments; None if they are not in memory.
+        """
+        rankings: dict[Any, list[Any]] = {}
+        for row in take_rows(MAX_CHECKED_ROWS):
+            query = row.get(self.query)
+            document = row.get(self.document)
+            if type(query) in (str, int) and type(document) in (str, int):
+                rankings.setdefault(query, []).append(document)
+        sampled_qrels = Qrels.unchecked(dict.fromkeys(rankings, ())) if qrels is None else qrels
+        excluded_run = exclusion.remove(rankings, sampled_qrels, get_match_key("id"))
+        warn_about_unused_exclusion(exclusion, excluded_run, sampled_qrels, "id")
 
 
 def read_trec_blocks(path: str, kind: Literal["run", "qrels"]) -> Iterator[dict[str, pl.Series | FloatArray]]:
@@ -598,7 +619,7 @@ def _count_issues(columns: Mapping[str, Any], metrics: Sequence[Metric]) -> Coun
     has_relevant = columns["n_relevant"] > 0
     is_missing = is_judged & (columns["n_retrieved"] == 0) & has_relevant
     # Blocks hold ids only, so the issues of located texts stay 0.
-    counts: dict[str, int] = dict.fromkeys(Counts.__annotations__, 0)
+    counts: dict[str, int] = {name: 0 for name in Counts.__annotations__ if name in Counts.__required_keys__}
     counts["queries"] = int(is_judged.sum())
     counts["scored"] = int(columns["is_scored"].sum())
     counts["missing"] = int(is_missing.sum())
@@ -607,4 +628,5 @@ def _count_issues(columns: Mapping[str, Any], metrics: Sequence[Metric]) -> Coun
     counts["duplicates"] = int(columns["n_duplicates"].sum())
     counts["excluded"] = int(columns["n_excluded"].sum())
     counts["ties"] = int(columns["is_tied"].sum())
-    return cast("Counts", counts | count_depths(columns["n_retrieved"][is_judged], metrics))
+    depths = count_depths(columns["n_retrieved"][is_judged], metrics, columns["n_excluded"][is_judged])
+    return cast("Counts", counts | depths)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from retrieval_metrics.matching.near_misses import NearMisses
     from retrieval_metrics.matching.read_scores import ReadScores
+    from retrieval_metrics.matching.value_types import TypeMismatch
 
 
 @dataclass(eq=False)
@@ -63,7 +64,9 @@ class JudgedRun:
         unanswered: Shape (queries,), which queries the retriever failed for or the run does not hold; None if each was
             answered, even if with an empty ranking.
         near_misses: The relevant documents that were retrieved under nearly their ids; None if none were looked for.
+        type_mismatches: The judgments that differ from results only in the type of a value; None before a search.
         n_excluded: Shape (queries,), how many documents were left out of the rankings; None if none were to be.
+        corpus_size: The number of documents that can be retrieved; 0 if it is unknown.
         read_scores: What was read of the mappings of scores that are too long to copy; None if there are none.
     """
 
@@ -83,7 +86,9 @@ class JudgedRun:
     without_match_value: int = 0
     unanswered: BoolArray | None = None
     near_misses: NearMisses | None = None
+    type_mismatches: tuple[TypeMismatch, ...] | None = None
     n_excluded: IntArray | None = None
+    corpus_size: int = 0
     read_scores: ReadScores | None = None
     # Results that several metrics of one evaluation share, by relevance threshold.
     _hits: dict[float | None, Hits] = field(init=False, default_factory=dict)

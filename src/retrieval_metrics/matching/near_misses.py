@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.matching.judged_run import JudgedRun
     from retrieval_metrics.matching.matching_options import Matching
     from retrieval_metrics.matching.near_ids import NearIdKind
+    from retrieval_metrics.matching.value_types import TypeMismatch
 
 # How many queries, and how many ids in all of them, are searched at first.
 MAX_SAMPLED_QUERIES = 100
@@ -215,6 +216,23 @@ def find_near_misses(
     if judged.near_misses is None:
         judged.near_misses = _search(judged, run, match, document_texts)
     return judged.near_misses
+
+
+def find_type_mismatches(judged: JudgedRun, run: Mapping[Any, Any]) -> Sequence[TypeMismatch]:
+    """Return the judgments by metadata or source that differ from results only in a type; they are searched once.
+
+    Args:
+        judged: The judged run.
+        run: The run, as given.
+    """
+    if not judged.qrels.has_pieces:
+        return ()
+    if judged.type_mismatches is None:
+        # Imported here because few judgments are such pieces, and the types of values take long to import.
+        from retrieval_metrics.matching.value_types import search_type_mismatches
+
+        judged.type_mismatches = search_type_mismatches(judged, run, find_missing(judged))
+    return judged.type_mismatches
 
 
 def _search(

@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+import warnings
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,17 @@ def test_what_cannot_be_left_out_is_refused_before_anything_is_shuffled() -> Non
             evaluate_dataset(qrels, typed_run, "mrr", exclude=exclude)
     with pytest.warns(rm.RetrievalWarning, match="1 relevant document is excluded by exclude= .'d1'"):
         evaluate_dataset({"q1": ["d1"]}, run, "mrr", exclude={"q1": ["d1"]})
+
+
+def test_ids_to_leave_out_that_nearly_match_are_said_at_once() -> None:
+    qrels = {"q1": ["d1"], "q2": ["d2"]}
+    run = dataset([("q1", "Q1", 2.0), ("q1", "d1", 1.0), ("q2", "Q2", 2.0)], "score")
+    for judgments in (qrels, dataset([("q1", "d1", 1.0), ("q2", "d2", 1.0)], "grade")):
+        with pytest.warns(rm.RetrievalWarning, match="'q1' of the query IDs and the retrieved 'Q1' differ in case"):
+            evaluate_dataset(judgments, run, "mrr", exclude="query_id")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate_dataset(qrels, dataset([("q1", "d1", 1.0), ("q2", "q1", 1.0)], "score"), "mrr", exclude="query_id")
 
 
 @pytest.mark.parametrize("max_in_memory", [0, 1_000_000], ids=["many judgments", "few judgments"])

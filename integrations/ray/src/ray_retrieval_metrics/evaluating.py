@@ -94,8 +94,9 @@ def evaluate_dataset(
             such as two documents with the same rank, are raised when they are read or scored, with their query.
 
     Warns:
-        RetrievalWarning: If there are ranks beside the scores, and the first rows contradict them; or if judgments in
-            memory hold relevant documents that are left out.
+        RetrievalWarning: If there are ranks beside the scores, and the first rows contradict them; if judgments in
+            memory hold relevant documents that are left out; or if `exclude` leaves nothing out of the first rows,
+            which hold another form of an id in it.
     """
     scorer = BlockScorer.create(metrics, rules, ties)
     exclusion = as_exclusion(exclude)
@@ -107,6 +108,7 @@ def evaluate_dataset(
     require_same_id_types(judgments.id_types, find_id_types(run, columns))
     if exclusion is not None:
         _check_exclusion(exclusion, judgments)
+        columns.warn_about_unused_exclusion(run.take, exclusion, judgments.qrels)
     if scorer.rules.ties == "input" and columns.kind == "score":
         raise ValueError(
             f'{scorer.rules.name} keeps the order of documents with equal scores (ties="input"), but the rows of a '
