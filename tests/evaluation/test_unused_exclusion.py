@@ -153,7 +153,7 @@ def test_it_is_said_once_at_every_door(tmp_path: Path) -> None:
         assert len(messages) == 1
         assert "differ in case" in messages[0]
     messages = collect_messages(lambda: rm.compare(qrels, {"a": run, "b": run}, "mrr", exclude="query_id"))
-    assert [message.partition(": exclude=")[0] for message in messages] == ["a", "b"]
+    assert len(messages) == 1
     excluded = {query: [ranking[0]] for query, ranking in run.items()}
     assert collect_messages(lambda: rm.evaluate(qrels, run, "mrr", exclude=excluded)) == []
 
