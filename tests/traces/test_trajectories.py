@@ -52,7 +52,7 @@ def test_a_share_of_nothing_is_undefined_and_out_of_the_mean() -> None:
     assert properties.means["calls"] == 2.0
     assert (properties.n["redundant"], properties.n["calls"]) == (1, 3)
     assert math.isnan(rm.Trajectories({"r": rm.Trajectory()}).properties().means["uncited"])
-    with pytest.raises(ValueError, match="there are no scores"):
+    with pytest.raises(ValueError, match="no query has a score for"):
         rm.Trajectories({}).properties()
 
 
