@@ -3,6 +3,7 @@
 import itertools
 import json
 import multiprocessing
+import os
 import signal
 import subprocess
 import sys
@@ -205,3 +206,17 @@ def test_a_line_that_does_not_fit_on_the_disk_names_the_log_and_leaves_it_whole(
     entries = AppendLog(tmp_path / "log.jsonl", "run log").read_entries()
     assert [entry["text"] for entry in entries] == ["x" * 400] * len(entries)
     assert 2 <= len(entries) < 9
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+def test_devices_and_pipes_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in ("/dev/full", "/dev/null", pipe):
+        log = AppendLog(path, "test")
+        for use_log in (log.read_entries, log.require_writable, lambda log=log: log.append({"n": 1})):
+            with pytest.raises(ValueError, match=f"^{path} is a device or a pipe"):
+                use_log()
+    questions = rm.EvaluationSet({"q": "which?"}, {"q": ["d"]})
+    with pytest.raises(ValueError, match=r"^/dev/full is a device or a pipe"):
+        rm.retrieve(lambda _: pytest.fail("a question was asked"), questions, resume="/dev/full")

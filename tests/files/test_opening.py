@@ -211,3 +211,16 @@ def test_a_file_whose_name_looks_like_a_text_is_read(tmp_path: Path, monkeypatch
     (tmp_path / "[old].qrels").write_text("q1 0 d1 1\n")
     monkeypatch.chdir(tmp_path)
     assert list(rm.read_qrels("[old].qrels").queries) == ["q1"]
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="only Linux has a device of zeros without end")
+def test_devices_are_refused_and_pipes_are_read(tmp_path: Path) -> None:
+    for read in (rm.read_run, rm.read_qrels, rm.read_questions, rm.read_corpus, rm.load, rm.read_traces):
+        with pytest.raises(ValueError, match=r"^/dev/zero is a device; pass the path of a file"):
+            read("/dev/zero")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"q Q0 d 1 2.5 t\n",))
+    writer.start()
+    assert dict(rm.read_run(pipe)) == {"q": {"d": 2.5}}
+    writer.join()

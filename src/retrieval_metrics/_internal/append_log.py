@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import stat
 import sys
 from contextlib import contextmanager
 from hashlib import sha256
@@ -60,7 +61,12 @@ class AppendLog:
             )
 
     def read_entries(self) -> list[dict[str, Any]]:
-        """Return all entries, oldest first; none if there is no file yet."""
+        """Return all entries, oldest first; none if there is no file yet.
+
+        Raises:
+            ValueError: If it is no regular file, or holds something else.
+        """
+        self._require_regular()
         try:
             with self.path.open("rb") as file, _locked(file, exclusive=False):
                 content = file.read()
@@ -96,7 +102,9 @@ class AppendLog:
 
         Raises:
             OSError: If the file, or the folder in which it would be created, is not writable.
+            ValueError: If it is no regular file.
         """
+        self._require_regular()
         if self.path.exists():
             self.path.open("ab").close()
             return
@@ -120,8 +128,21 @@ class AppendLog:
             self._require_no_conflict(content)
             self._write(file, _encode(entry_after(content)))
 
+    def _require_regular(self) -> None:
+        """Raise if the path is that of a device or a pipe: nothing that is appended could be read again."""
+        try:
+            mode = self.path.stat().st_mode
+        except OSError:  # there is no file yet, or opening it raises a better error
+            return
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise ValueError(
+                f"{self.path} is a device or a pipe, to which nothing can be appended and read again; pass the path of "
+                "a file, which may not exist yet"
+            )
+
     @contextmanager
     def _open_exclusively(self) -> Iterator[IO[bytes]]:
+        self._require_regular()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path, "a+b", buffering=0, opener=self._create) as file, _locked(file, exclusive=True):
             yield file

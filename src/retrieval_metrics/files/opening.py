@@ -79,7 +79,9 @@ def open_source(source: Source, limits: Limits | None = None) -> Iterator[Reader
     if isinstance(source, (str, os.PathLike)) and source != STANDARD_INPUT:
         let_ctrl_c_interrupt()  # opening a named pipe waits for its writer
         with _open_path(source) as file:
-            is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            mode = os.fstat(file.fileno()).st_mode
+            _refuse_device(name, file, mode)
+            is_regular = stat.S_ISREG(mode)
             stream = file if is_regular else RewindableStream(file.raw)
             yield Reader(name, stream, limits, is_regular=is_regular)
         return
@@ -97,6 +99,12 @@ def _open_path(path: str | PathLike[str]) -> Any:
         if isinstance(path, str) and _looks_like_content(path):
             raise ValueError(_content_given_message(path, "io.StringIO(text)")) from error
         raise
+
+
+def _refuse_device(name: str, file: IO[bytes], mode: int) -> None:
+    """Raise if a path is that of a device other than a terminal: some give data without end."""
+    if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not file.isatty()):
+        raise ValueError(f"{name} is a device; pass the path of a file, or of a pipe such as /dev/stdin")
 
 
 def _looks_like_content(path: str) -> bool:
