@@ -361,7 +361,8 @@ def test_what_is_computed_and_printed_needs_numpy_alone(call: str) -> None:
 # What only some data or options need.
 RARELY_NEEDED = {
     *("evaluation.id_mismatch", "evaluation.near_miss_remedy"),
-    *("inputs.batch", "inputs.dataframes", "inputs.exclusion", "inputs.hosts", "inputs.input_hints"),
+    *("inputs.batch", "inputs.dataframes", "inputs.documents", "inputs.exclusion", "inputs.hosts"),
+    *("inputs.input_hints", "matching.budget", "statistics.out_of_bag"),
     *("inputs.judgment_shapes", "inputs.pieces", "inputs.provenance", "inputs.questions", "inputs.stage_rankings"),
     *("matching.condensed", "matching.item_rankings", "matching.vectorised_ids", "statistics.exact_sums"),
     *("comparison.common_ground", "comparison.difference_bounds", "comparison.documents_to_judge"),
@@ -370,7 +371,7 @@ RARELY_NEEDED = {
 # Comparisons, which look at budgets and near misses and describe how they were made, load these.
 RARELY_NEEDED_BY_EVALUATIONS = {
     *("evaluation.budget_coverage", "evaluation.near_miss_effect"),
-    *("inputs.documents", "matching.budget", "matching.matching_options", "metrics.base.given_metrics"),
+    *("matching.matching_options", "metrics.base.given_metrics"),
 }
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from retrieval_metrics.statistics import sign_flip_test
+from retrieval_metrics.statistics import randomisation_tests, sign_flip_test
 
 GRID = st.integers(-8, 8).map(lambda i: i / 8)  # sums are exact in binary, so that ties are ties
 FEW_DIFFERENCES = st.lists(GRID, max_size=9)
@@ -129,3 +129,12 @@ def test_input_without_meaning_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         sign_flip_test(differences, resamples=resamples)
+
+
+@pytest.mark.parametrize("length", [2, 8, 9])
+def test_rows_that_are_computed_column_by_column_are_those_of_numpy(length: int) -> None:
+    random = np.random.default_rng(length)
+    first, second = random.normal(size=50), random.normal(size=length)
+    for operation in (np.add, np.multiply):
+        combined = randomisation_tests._combine(operation, first, second)
+        assert combined.tolist() == operation.outer(first, second).ravel().tolist()

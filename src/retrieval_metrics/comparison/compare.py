@@ -33,7 +33,6 @@ from retrieval_metrics.evaluation.useful_bounds import format_percentage_hint
 from retrieval_metrics.files.judgment_paths import resolve_judgments
 from retrieval_metrics.inputs.clusters import find_clusters
 from retrieval_metrics.inputs.document_texts import with_document_texts, with_texts_of_runs
-from retrieval_metrics.inputs.documents import keep_for_rereading
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
@@ -380,7 +379,11 @@ def compare(
     runs_by_name = _require_named_runs(questions, runs)
     require_comparable(list(runs_by_name), options)
     read_qrels = as_qrels(questions)
-    documents = keep_for_rereading(documents)
+    if documents is not None:
+        # Imported here because few comparisons are given documents.
+        from retrieval_metrics.inputs.documents import keep_for_rereading
+
+        documents = keep_for_rereading(documents)
     matching = with_source_texts(match, documents, read_qrels, questions)
     rebuilt = find_rebuilt_runs(read_qrels, runs_by_name.values(), matching)
     if rebuilt:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.statistics.out_of_bag import out_of_bag_of_tables
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -71,6 +69,9 @@ def estimate_selection_bias(
     """
     if len(systems) < MIN_SYSTEMS or not metrics or not metrics[0].values.size:
         return []
+    # Imported here because few comparisons have so many systems.
+    from retrieval_metrics.statistics.out_of_bag import out_of_bag_of_tables
+
     gains = [metric.sign * metric.values for metric in metrics]
     best_systems = [int(gain.mean(axis=0).argmax()) for gain in gains]
     resamples = min(MAX_RESAMPLES, max(MAX_DRAWS // len(gains[0]), MIN_RESAMPLES))

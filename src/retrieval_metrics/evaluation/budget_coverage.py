@@ -9,13 +9,12 @@ import numpy as np
 
 from retrieval_metrics.evaluation import budget_wording as wording
 from retrieval_metrics.files.record_classes import register_record
-from retrieval_metrics.matching.budget import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.evaluation.scores import Scores
-    from retrieval_metrics.matching.budget import BudgetFills
+    from retrieval_metrics.matching.budget import Budget, BudgetFills
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -154,6 +153,9 @@ def find_common_budget(scores_by_system: Mapping[str, Scores], size: int, like: 
     """
     if size < 1 or any(scores.origin is None for scores in scores_by_system.values()):
         return None
+    # Imported here because only unequal amounts of text need it.
+    from retrieval_metrics.matching.budget import Budget
+
     # A round budget has at most two significant digits.
     step = 10 ** max(0, floor(log10(size)) - 1)
     round_size = size // step * step

@@ -16,13 +16,13 @@ from retrieval_metrics.evaluation.budget_coverage import (
     measure_covered_length,
 )
 from retrieval_metrics.evaluation.unequal_depth import find_unequal_depth
-from retrieval_metrics.matching.budget import Budget
 from retrieval_metrics.metrics.base.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.matching.budget import Budget
 
 
 # No run has as much text as this.
@@ -121,6 +121,9 @@ def _find_budget_between(
     scores_by_system: Mapping[str, Scores], shortest_length: float, longest_length: float
 ) -> Budget | None:
     """Return a budget at which the systems can be compared with what was retrieved; None if there is none."""
+    # Imported here because only unequal amounts of text need it.
+    from retrieval_metrics.matching.budget import Budget
+
     # Room for some of the larger chunks and not for everything; if that fails, all that every system retrieved.
     for size in (sqrt(shortest_length * longest_length), float(UNLIMITED)):
         budget = Budget(max(1, round(size)), "chars")
