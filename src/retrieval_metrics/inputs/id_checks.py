@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics._internal.patterns import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
 # The control characters of ASCII and those beside it, which no screen shows; tabs and line breaks are blanks.
 CONTROL_CHARACTERS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
@@ -87,14 +87,26 @@ def remove_invalid(document_id: str) -> str:
 
 
 def may_hold_invalid_id(ids: Collection[str]) -> bool:
-    """Return whether one of the ids could be invalid: never wrong if it says no, and much cheaper than a look at each.
+    """Return whether an id could be invalid: never wrong if it says no, and much cheaper than a look at each."""
+    return may_joined_ids_be_invalid(" ".join(ids), len(ids))
 
-    All ids are joined by a blank, so an empty id or a blank at an end makes two blanks in a row.
+
+def join_ids(ids: Iterable[Any]) -> str | None:
+    """Return ids joined by a blank; None if they are not all text, which nothing else tells faster."""
+    try:
+        return " ".join(ids)
+    except TypeError:
+        return None
+
+
+def may_joined_ids_be_invalid(joined: str, n_ids: int) -> bool:
+    """Return what `may_hold_invalid_id` does, of ids that are joined by a blank.
+
+    An empty id or a blank at an end makes two blanks in a row.
     """
-    joined = " ".join(ids)
     if not joined:
         # One empty id, or none.
-        return len(ids) > 0
+        return n_ids > 0
     if "  " in joined or joined[0] == " " or joined[-1] == " ":
         return True
     for bracket in _OPENING_BRACKETS:

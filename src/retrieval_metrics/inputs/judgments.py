@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.validation import show_value
 from retrieval_metrics.inputs.bare_values import require_no_bare_value
+from retrieval_metrics.inputs.id_checks import join_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,12 +51,14 @@ class JudgmentColumns(NamedTuple):
         bounds: Query `i` owns `documents[bounds[i]:bounds[i + 1]]`.
         grades: The grade of each document, its largest if it is in several groups; not checked yet.
         groups: The groups; None if no query has any.
+        joined: The documents joined by blanks; None if they are not all text.
     """
 
     documents: list[Relevant]
     bounds: list[int]
     grades: list[Any]
     groups: GroupColumns | None
+    joined: str | None
 
 
 def read_judgments(qrels: QrelsMapping) -> JudgmentColumns:
@@ -80,7 +83,8 @@ def read_judgments(qrels: QrelsMapping) -> JudgmentColumns:
     documents = list(chain.from_iterable(grades_of_queries))
     get_values = dict.values if types == {dict} else methodcaller("values")
     grades = list(chain.from_iterable(map(get_values, judgments_of_queries)))
-    return JudgmentColumns(documents, [0, *accumulate(map(len, grades_of_queries))], grades, None)
+    bounds = [0, *accumulate(map(len, grades_of_queries))]
+    return JudgmentColumns(documents, bounds, grades, None, join_ids(documents))
 
 
 def _read_sets_of_text(sets: Sequence[set[Any] | frozenset[Any]]) -> JudgmentColumns | None:
@@ -90,12 +94,21 @@ def _read_sets_of_text(sets: Sequence[set[Any] | frozenset[Any]]) -> JudgmentCol
     """
     documents: list[Relevant] = []
     bounds = [0]
+    joined_sets = []
     for judgments in sets:
-        if not set(map(type, judgments)) <= {str}:
+        # Set by set, because the ids of a set lie anywhere in memory, and those just sorted are read again much faster.
+        try:
+            document_ids = sorted(judgments)
+        except TypeError:
             return None
-        documents += sorted(judgments)
+        joined = join_ids(document_ids)
+        if joined is None:
+            return None
+        documents += document_ids
         bounds.append(len(documents))
-    return JudgmentColumns(documents, bounds, [1.0] * len(documents), None)
+        if document_ids:
+            joined_sets.append(joined)
+    return JudgmentColumns(documents, bounds, [1.0] * len(documents), None, " ".join(joined_sets))
 
 
 def _read_groups(judgments_of_queries: Sequence[Grades | list[Grades]]) -> JudgmentColumns:
@@ -118,7 +131,7 @@ def _read_groups(judgments_of_queries: Sequence[Grades | list[Grades]]) -> Judgm
             groups.queries.append(query)
             groups.sizes.append(len(group))
         bounds.append(len(documents))
-    return JudgmentColumns(documents, bounds, grades, groups)
+    return JudgmentColumns(documents, bounds, grades, groups, join_ids(documents))
 
 
 def _list_groups(judgments: Grades | list[Grades]) -> list[Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from retrieval_metrics._internal.validation import common_id_type
 from retrieval_metrics.inputs.allowances import parse_allowances
 from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE, as_grade_column, require_finite_grades
-from retrieval_metrics.inputs.id_checks import may_hold_invalid_id, require_valid_ids
+from retrieval_metrics.inputs.id_checks import may_joined_ids_be_invalid, require_valid_ids
 from retrieval_metrics.inputs.items import Piece, Retrieved
 from retrieval_metrics.inputs.judgments import read_judgments
 
@@ -104,8 +104,8 @@ class Qrels:
             raise TypeError(f"qrels must map each query id to its judgments, got {type(qrels).__name__}{hint}")
         if not qrels:
             raise ValueError("the qrels are empty: there is no judged query to evaluate")
-        self._read(qrels)
-        self._require_valid_ids(parse_allowances(allow))
+        joined = self._read(qrels)
+        self._require_valid_ids(joined, parse_allowances(allow))
 
     @classmethod
     def unchecked(cls, qrels: Questions | QrelsMapping) -> Qrels:
@@ -119,16 +119,18 @@ class Qrels:
             read_qrels.texts = qrels.queries
         return read_qrels
 
-    def _read(self, qrels: QrelsMapping) -> None:
+    def _read(self, qrels: QrelsMapping) -> str | None:
+        """Read judgments, and return the documents joined by blanks; None if they are not all text."""
         if isinstance(qrels, GradedByRubric):
             self.relevant_from = qrels.relevant_from
         columns = read_judgments(qrels)
-        self._set_documents(list(qrels), columns.documents, columns.bounds)
+        self._set_documents(list(qrels), columns.documents, columns.bounds, are_text=columns.joined is not None)
         self.document_grade = as_grade_column(columns.grades, columns.documents, self.document_query, self.queries)
         if columns.groups is None:
             self._set_groups_of_one()
         else:
             self._set_groups(columns.groups)
+        return columns.joined
 
     def _share_columns(self, source: Questions | Qrels) -> None:
         """Share the columns of other qrels, or those of questions, whose texts and provenance are taken, too."""
@@ -141,12 +143,20 @@ class Qrels:
         if source.corpus:
             self.corpus = source.corpus
 
-    def _set_documents(self, queries: Sequence[QueryId], documents: Sequence[Relevant], bounds: Sequence[int]) -> None:
+    def _set_documents(
+        self,
+        queries: Sequence[QueryId],
+        documents: Sequence[Relevant],
+        bounds: Sequence[int],
+        *,
+        are_text: bool = False,
+    ) -> None:
+        """Take the documents of all queries; whether all are text is looked at unless it is known."""
         self.queries = queries
         self.documents = documents
         self.bounds = bounds
         self.query_kind = common_id_type(set(map(type, queries)), "query ids in the qrels")
-        types = set(map(type, documents))
+        types = {str} if are_text and documents else set(map(type, documents))
         piece_types = {cls for cls in types if issubclass(cls, Piece)}
         if Retrieved in types:
             raise TypeError(
@@ -156,11 +166,11 @@ class Qrels:
         self.has_pieces = bool(piece_types)
         self.document_query = np.repeat(np.arange(len(queries)), np.diff(np.array(bounds)))
 
-    def _require_valid_ids(self, allow: Collection[str]) -> None:
+    def _require_valid_ids(self, joined: str | None, allow: Collection[str]) -> None:
         documents: Any = self.documents
         queries: Any = self.queries
         # Both sides are usually text without a fault, which one pass over all of it shows.
-        if self.document_kind is str and (self.has_pieces or may_hold_invalid_id(documents)):
+        if self.document_kind is str and (joined is None or may_joined_ids_be_invalid(joined, len(documents))):
             require_valid_ids(documents, self._name_document, allow=allow)
         if self.query_kind is str and all(map(str.strip, queries)):
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import chain, compress, islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # How many queries, and how many ids in all of them, are searched at first.
 MAX_SAMPLED_QUERIES = 100
 MAX_SAMPLED_IDS = 7_000
-# If at least one of so many judged documents is listed, all are passed in order.
+# If at least one of so many judged documents is listed, all are.
 MAX_DOCUMENTS_PER_LISTED = 2
 # How many ids of each side are searched for documents that differ in the same way.
 MAX_COMPARED_IDS = 20_000
@@ -348,13 +348,10 @@ def _list_text_ids(elements: Sequence[Any], key: Key) -> list[str]:
 
 
 def _list_documents(qrels: Qrels, positions: IntArray) -> list[Any]:
-    """Return the documents at ascending positions."""
+    """Return the documents at some positions, or all if these are many, because a copy takes no look at each."""
     if len(positions) * MAX_DOCUMENTS_PER_LISTED < len(qrels.documents):
         return list(map(qrels.documents.__getitem__, positions.tolist()))
-    # One pass over all documents in order takes less than half as long as a look-up of each of many.
-    is_listed = np.zeros(len(qrels.documents), dtype=np.bool_)
-    is_listed[positions] = True
-    return list(compress(qrels.documents, is_listed.tolist()))
+    return list(qrels.documents)
 
 
 def _sample_queries(judged: JudgedRun, positions: IntArray) -> IntArray:
