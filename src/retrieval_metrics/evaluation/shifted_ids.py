@@ -12,6 +12,7 @@ import numpy as np
 from retrieval_metrics.evaluation.own_id_first import iterate_first_rankings
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
+from retrieval_metrics.matching.guarded_scores import check_once
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -119,8 +120,7 @@ def _is_conclusive(shifted: ShiftedIds | None, opposite: ShiftedIds | None) -> b
 
 def _list_first_ids(ranking: Any, key: Key) -> set[Any]:
     if isinstance(ranking, Mapping):
-        # At once, because a guarded ranking is checked whenever it is read.
-        scores = ranking if type(ranking) is dict else dict(ranking.items())
+        scores = check_once(ranking)
         if len(scores) <= MAX_RANK:
             return set(scores)
         return set(sorted(scores, key=scores.__getitem__, reverse=True)[:MAX_RANK])

@@ -37,7 +37,7 @@ class GuardedScores(Mapping[Any, Any]):
         self._read_scores = read_scores
         self._row = row
 
-    def _read(self) -> dict[Any, Any]:
+    def read(self) -> dict[Any, Any]:
         """Return the scores.
 
         Raises:
@@ -52,34 +52,43 @@ class GuardedScores(Mapping[Any, Any]):
         return self._scores
 
     def __getitem__(self, document: DocumentId) -> Any:
-        return self._read()[document]
+        return self.read()[document]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._read())
+        return iter(self.read())
 
     def __len__(self) -> int:
-        return len(self._read())
+        return len(self.read())
 
     def __contains__(self, document: object) -> bool:
-        return document in self._read()
+        return document in self.read()
 
     def keys(self) -> KeysView[Any]:
         """Return the ids of the documents."""
-        return self._read().keys()
+        return self.read().keys()
 
     def values(self) -> ValuesView[Any]:
         """Return the scores."""
-        return self._read().values()
+        return self.read().values()
 
     def items(self) -> ItemsView[Any, Any]:
         """Return the ids with their scores."""
-        return self._read().items()
+        return self.read().items()
 
     def __repr__(self) -> str:
         return repr(self._scores)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self._read()),)  # nobody else can change the copy
+        return dict, (dict(self.read()),)  # nobody else can change the copy
+
+
+def check_once(ranking: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return a mapping of scores that is not checked again, to be read at once and not kept.
+
+    Raises:
+        ValueError: If it is guarded and was changed.
+    """
+    return ranking.read() if isinstance(ranking, GuardedScores) else ranking
 
 
 def guard_long_rankings(run: Any, judged: JudgedRun) -> None:
