@@ -18,16 +18,14 @@ LEFT = ' style="text-align:left"'
 RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
 
 
-# What Markdown reads as code, emphasis or strikethrough; an underscore within a word is none of these.
-_INLINE_MARKUP = r"[|`*~]|(?<![^\W_])_|_(?![^\W_])"
-# Of backslashes, brackets, angle brackets and ampersands, those that Markdown would not show: before a sign, at a bar,
-# and in links, tags and entities.
-_CELL_MARKUP = re.compile(
-    rf"{_INLINE_MARKUP}|\\(?=[!-/:-@\[-`{{-~]|\s*$)|\[(?=[^\]]*\][(\[])|<(?=[a-zA-Z/!?])|&(?=#?\w+;)"
+# What Markdown reads as code, emphasis, strikethrough or a column; an underscore within a word is none of these. Of
+# backslashes, brackets and the like, those that Markdown would not show: before a sign, in links, tags and entities.
+_MARKUP = re.compile(
+    r"[|`*~]|(?<![^\W_])_|_(?![^\W_])"
+    r"|\\(?=[!-/:-@\[-`{-~]|\s*$)|\[(?=[^\]]*\][(\[:])|<(?=[a-zA-Z/!?])|&(?=#?\w+;)"
 )
-_TEXT_MARKUP = re.compile(rf"{_INLINE_MARKUP}|[\\<>\[\]&]")
-# What begins a heading or an item of a list.
-_LINE_START_MARKUP = re.compile(r"^(\d*)([#+.)-])(?=\s|[#-]|$)")
+# What begins a heading, a quotation or an item of a list.
+_LINE_START_MARKUP = re.compile(r"^(\d*)([#+.)-](?=\s|[#-]|$)|>)")
 
 
 class Table(NamedTuple):
@@ -149,13 +147,12 @@ class Table(NamedTuple):
 
 def _markdown_cell(cell: str) -> str:
     """Return a cell that ends neither its row nor its column and is shown as it is; intervals stay readable."""
-    return _CELL_MARKUP.sub(r"\\\g<0>", format_one_line(cell))
+    return _MARKUP.sub(r"\\\g<0>", format_one_line(cell))
 
 
 def _markdown_text(text: str) -> str:
     """Return a title or a note on one line, in which names are no links, tags, headings or items of a list."""
-    marked = _TEXT_MARKUP.sub(r"\\\g<0>", format_one_line(text))
-    return _LINE_START_MARKUP.sub(r"\1\\\2", marked)
+    return _LINE_START_MARKUP.sub(r"\1\\\2", _markdown_cell(text))
 
 
 class Printed:
