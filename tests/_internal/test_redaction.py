@@ -1,5 +1,6 @@
 """Passwords and keys in the messages of exceptions are neither kept nor shown; everything else is."""
 
+import base64
 import os
 import stat
 from pathlib import Path
@@ -44,6 +45,14 @@ def test_a_secret_is_redacted(text: str) -> None:
     assert "HUNTER2" not in redacted
 
 
+@pytest.mark.parametrize("credentials", ["user:pass", "a:b", "Aladdin:open sesame", "me@host.org:süß", "user:a?>~"])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_a_name_and_a_password_in_base64_are_redacted_also_without_a_digit(credentials: str, encode: Any) -> None:
+    encoded = encode(credentials.encode()).decode()
+    for word in {encoded, encoded.rstrip("=")}:
+        assert redact_secrets(f"401: Basic {word}, refused") == "401: Basic [redacted], refused"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -52,6 +61,9 @@ def test_a_secret_is_redacted(text: str) -> None:
         "maximum context length is 8192 tokens, requested 9000 tokens",
         "the key 'd1' is unknown",
         "basic retrieval failed",
+        "Basic authentication failed: Basic Auth, basic auth/realm and Basic credentials are wrong",
+        'WWW-Authenticate: Basic realm="x"',
+        "Basic Oldman Omnipool type= key=",
         "user@host.org is unknown",
     ],
 )

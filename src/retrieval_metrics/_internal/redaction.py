@@ -5,7 +5,14 @@ HTTP clients put the address with its query, and some the headers, into their me
 
 from __future__ import annotations
 
+import base64
+import binascii
+from typing import TYPE_CHECKING
+
 from retrieval_metrics._internal.patterns import lazy_pattern
+
+if TYPE_CHECKING:
+    import re
 
 REDACTED = "[redacted]"
 # As much of the message of an exception as is shown; some hold a whole page.
@@ -36,6 +43,10 @@ _PATTERNS = (
     (lazy_pattern(r"\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?"), ""),
 )
 
+# What may be a user name with a password in base64, or a word.
+_STANDARD_ALPHABET = str.maketrans("-_", "+/")
+_BASIC_CREDENTIALS = lazy_pattern(r"(?i)\b(basic\s+)([a-z0-9+/_-]{4,}={0,2})(?![\w+/=-])")
+
 
 def redact_secrets(text: str) -> str:
     """Return a text without the passwords, keys and tokens that are recognised in it.
@@ -47,7 +58,22 @@ def redact_secrets(text: str) -> str:
     for pattern, kept in _PATTERNS:
         ending = "@" if pattern.pattern.endswith("@") else ""
         text = pattern.sub(f"{kept}{REDACTED}{ending}", text)
-    return text
+    return _BASIC_CREDENTIALS.sub(_redact_credentials, text)
+
+
+def _redact_credentials(match: re.Match[str]) -> str:
+    return f"{match[1]}{REDACTED}" if _holds_credentials(match[2]) else match[0]
+
+
+def _holds_credentials(word: str) -> bool:
+    """Return whether a word is base64 of a user name, a colon and a password, which ordinary words hardly ever are."""
+    padded = word if word.endswith("=") else word + "=" * (-len(word) % 4)
+    try:
+        decoded = base64.b64decode(padded.translate(_STANDARD_ALPHABET), validate=True)
+        text = decoded.decode("latin-1" if word.endswith("=") else "utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    return ":" in text[1:] and text.isprintable()
 
 
 def describe_error(error: BaseException) -> str:

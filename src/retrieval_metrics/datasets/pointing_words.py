@@ -90,10 +90,14 @@ _ENGLISH_POINTER = re.compile("|".join(_ENGLISH_PHRASES), re.IGNORECASE)
 _FOREIGN_POINTER = re.compile("|".join([*_GERMAN_PHRASES, *_FRENCH_PHRASES, *_SPANISH_PHRASES]), re.IGNORECASE)
 
 # A question that begins with a pronoun without anything that it refers to, unlike "is it possible to ...".
+_IMPERSONAL = (
+    r"\W+(?:(?:possible|true|safe|necessary|allowed|bad|better|legal|that|wrong|okay|ok|enough|a|an|the|there|to|mean|"
+    r"matter|worth)\b|(?:actually|also|always|acceptable|advisable|appropriate)\W+(?:to|that|if|for|possible|true|safe|"
+    r"necessary|allowed|better|legal|wrong|worth|acceptable|advisable|appropriate)\b)"
+)
 _DANGLING_PRONOUN = re.compile(
     r"^\W*(?:and|but|so|then|also)?\W*(?:(?:what|why|how|when|where|which|who)\W+)?(?:did|does|do|is|was|were|are|has|had"
-    r"|have|can|could|will|would|should)\W+(he|she|it|they|this|that|these|those)\b(?!\W+(?:possible|true|safe|"
-    r"necessary|allowed|bad|better|legal|that|wrong|okay|ok|enough|a|an|the|there|to|mean|matter|worth))",
+    rf"|have|can|could|will|would|should)\W+(he|she|it|they|this|that|these|those)\b(?!{_IMPERSONAL})",
     re.IGNORECASE,
 )
 _SENTENCE_BREAK = re.compile(r"[.!?;]\s+\S")

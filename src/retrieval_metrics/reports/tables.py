@@ -18,6 +18,16 @@ LEFT = ' style="text-align:left"'
 RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
 
 
+# What Markdown reads as code, emphasis, strikethrough or a column; an underscore within a word is none of these. Of
+# backslashes, brackets and the like, those that Markdown would not show: before a sign, in links, tags and entities.
+_MARKUP = re.compile(
+    r"[|`*~]|(?<![^\W_])_|_(?![^\W_])"
+    r"|\\(?=[!-/:-@\[-`{-~]|\s*$)|\[(?=[^\]]*\][(\[:])|<(?=[a-zA-Z/!?])|&(?=#?\w+;)"
+)
+# What begins a heading, a quotation or an item of a list.
+_LINE_START_MARKUP = re.compile(r"^(\d*)([#+.)-](?=\s|[#-]|$)|>)")
+
+
 class Table(NamedTuple):
     """A table of text cells, plus notes.
 
@@ -136,13 +146,13 @@ class Table(NamedTuple):
 
 
 def _markdown_cell(cell: str) -> str:
-    """Return a cell that cannot end its row or column: bars, and backslashes before them, are escaped."""
-    return re.sub(r"(\\*)\|", r"\1\1\\|", format_one_line(cell))
+    """Return a cell that ends neither its row nor its column and is shown as it is; intervals stay readable."""
+    return _MARKUP.sub(r"\\\g<0>", format_one_line(cell))
 
 
 def _markdown_text(text: str) -> str:
-    """Return a title or a note on one line, in which names are no links, tags or headings."""
-    return re.sub(r"([\\<>\[\]*`|&])", r"\\\1", format_one_line(text))
+    """Return a title or a note on one line, in which names are no links, tags, headings or items of a list."""
+    return _LINE_START_MARKUP.sub(r"\1\\\2", _markdown_cell(text))
 
 
 class Printed:

@@ -68,8 +68,8 @@ def test_junit_has_every_query_before_and_now(reported: Builds) -> None:
 def test_markdown_is_a_summary_of_the_step(reported: Builds) -> None:
     text = (reported.path / "out" / "r.md").read_text()
     assert text.startswith("# Retrieval quality\n\n2 of 3 checks failed.\n\n## `test_search.py::test_broken b`\n")
-    assert "- not measured: ConnectionError: the &lt;index> is gone\n" in text
-    assert "- ndcg@10 worse: 1.000 -> 0.741 (p &lt; 0.001), 12 of 40 queries worse\n" in text
+    assert "- not measured: ConnectionError: the \\<index> is gone\n" in text
+    assert "- ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40 queries worse\n" in text
     assert "| q0 | 1.000 | 0.138 | -0.862 |\n" in text
     assert "| test_search.py::test_broken b | - | - | - | - | - | - | - | - | not measured |" in text
     assert text.index("## All checks") > text.index("## `test_search.py::test_words`")

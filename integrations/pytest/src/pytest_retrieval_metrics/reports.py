@@ -18,7 +18,7 @@ from pytest_retrieval_metrics.summary_wording import (
 from retrieval_metrics.integration_api.text import Table, save_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from pytest_retrieval_metrics.check_records import CheckRecord, MetricRow, QueryRow
@@ -114,21 +114,19 @@ def _format_markdown(records: Sequence[CheckRecord]) -> str:
             continue
         lines = list_failure_lines(record) or [record["failure"]]
         blocks.append(f"## {_format_code(format_title(record))}")
-        blocks.append("\n".join(f"- {_escape(line)}" for line in lines))
+        blocks.append(_format_list(lines))
         for query_table in make_query_tables(record):
-            blocks.append(_escape_cells(query_table).markdown())
-    blocks += ["## All checks", _escape_cells(make_table(records)).markdown()]
-    blocks += [f"- {_escape(note)}" for note in format_notes(records)]
+            blocks.append(query_table.markdown())
+    blocks += ["## All checks", make_table(records).markdown()]
+    notes = format_notes(records)
+    if notes:
+        blocks.append(_format_list(notes))
     return "\n\n".join(blocks) + "\n"
 
 
-def _escape(text: str) -> str:
-    """Return a text on one line, escaped so that Markdown does not read it as HTML."""
-    return " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
-
-
-def _escape_cells(table: Table) -> Table:
-    return table._replace(rows=[list(map(_escape, row)) for row in table.rows])
+def _format_list(texts: Iterable[str]) -> str:
+    """Return texts as a list, each on one line, in which Markdown reads no HTML."""
+    return Table((), (), [" ".join(text.split()) for text in texts]).markdown()
 
 
 def _format_code(text: str) -> str:
