@@ -1,5 +1,6 @@
 """Nothing is concluded about a system whose ids do not, or nearly do not, match the judgments."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -114,14 +115,58 @@ class TestTune:
             rm.tune(runs, qrels, "mrr", default="a")
 
     @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
-    def test_it_refuses_where_another_setting_could_win(self) -> None:
+    def test_a_setting_that_could_win_takes_no_part_unless_the_winner_is_in_doubt_too(self) -> None:
         default: Any = {query: ["x", "y", "z", *documents] for query, documents in GOOD.items()}
-        second: Any = {query: ["x", *documents] for query, documents in GOOD.items()}
-        hidden: Any = cut_into_chunks(GOOD, 18)
-        for number in range(18):
-            hidden[f"q{number}"] = ["x", "y", f"doc{number}.pdf"]
-        with pytest.raises(ValueError, match="nothing can be decided on this data"):
-            rm.tune({"default": default, "second": second, "hidden": hidden}, QRELS, "mrr", default="default")
+        second: Any = {query: ["x", *documents] for query, documents in QRELS.items()}
+        hidden: Any = second | {f"q{number}": [f"doc{number}.pdf#0"] for number in range(4)}
+        settings = {"default": default, "second": second, "hidden": hidden}
+        tuning = rm.tune(settings, QRELS, "mrr", default="default")
+        assert (tuning.winner, tuning["hidden"].obstacle) == ("second", "near_misses")
+        assert tuning["hidden"].difference is not None
+        assert tuning["hidden"].difference.comparable
+        nearly: Any = second | {"q29": ["x", "y", "doc29.pdf#0"]}
+        with pytest.raises(ValueError, match=r"nothing can be decided on this data.*'hidden' would have a larger"):
+            rm.tune(settings | {"second": nearly}, QRELS, "mrr", default="default")
+
+    @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+    @pytest.mark.parametrize(("run", "obstacle"), [(cut_into_chunks(GOOD), "near_misses"), (REBUILT, "foreign_ids")])
+    def test_one_setting_with_other_ids_takes_no_part_and_the_others_are_chosen_from(
+        self, run: Any, obstacle: str, tmp_path: Path
+    ) -> None:
+        qrels = OLD if obstacle == "foreign_ids" else QRELS
+        late: Any = {query: ["x", *documents] for query, documents in qrels.items()}
+        settings = {"good": qrels, "late": late, "other": run}
+        tuning = rm.tune(settings, qrels, "mrr", default="late")
+        clean = rm.tune({"good": qrels, "late": late}, qrels, "mrr", default="late")
+        assert {setting.name: setting.obstacle for setting in tuning.settings} == {
+            "good": None,
+            "late": None,
+            "other": obstacle,
+        }
+        assert (tuning.winner, tuning.expected_gain, tuning["other"].selection_rate) == ("good", clean.expected_gain, 0)
+        # The p values are still corrected for every setting that was tried.
+        everything = rm.compare(qrels, settings, "mrr", baseline="late")
+        assert tuning.p == everything.difference("mrr", "good").p_corrected
+        assert [warning.split(":")[0] for warning in tuning.warnings] == ["other"]
+        assert tuning.conclusion.startswith(clean.conclusion)
+        assert "Not compared: other (" in tuning.conclusion
+        tuning.save(tmp_path / "tuning.json")
+        assert rm.load(tmp_path / "tuning.json")["other"].obstacle == obstacle
+        with pytest.raises(ValueError, match=r"^Not compared: other .*leave out rankings=False"):
+            tuning.save(tmp_path / "small.json", rankings=False)
+        tuning.report(tmp_path / "tuning.html")
+        assert "not compared" in (tmp_path / "tuning.html").read_text()
+        with pytest.raises(ValueError, match=r"no setting meets the constraints .* not compared: other"):
+            rm.tune(settings, qrels, "mrr", default="late", at_least={"mrr": 1.0}, at_most={"mrr": 0.99})
+
+    @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+    def test_a_default_with_other_ids_is_refused_whatever_the_others_are(self) -> None:
+        settings = {"default": cut_into_chunks(GOOD), "good": GOOD, "same": GOOD}
+        with pytest.raises(ValueError, match=r"nothing can be decided on this data.* default: "):
+            rm.tune(settings, QRELS, "mrr", default="default")
+        settings = {"default": REBUILT, "good": OLD, "foreign": {query: ["z"] for query in OLD}}
+        with pytest.raises(ValueError, match=r"nothing can be decided on this data.* default: "):
+            rm.tune(settings, OLD, "mrr", default="default")
 
 
 def test_a_floor_that_near_misses_would_reach_was_not_measured() -> None:

@@ -138,6 +138,7 @@ def _setting_record(setting: TriedSetting, tuning: rm.types.Tuning) -> dict[str,
         "selection_rate": setting.selection_rate,
         "indistinguishable": setting.name == tuning.winner or setting.name in tuning.indistinguishable,
         "feasible": setting.feasible,
+        "obstacle": setting.obstacle,
     }
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, cast, get_args
@@ -19,6 +17,7 @@ from retrieval_metrics.comparison.difference import Differences
 from retrieval_metrics.comparison.id_obstacles import mark_id_obstacles
 from retrieval_metrics.comparison.judged_coverage import measure_judged_coverage
 from retrieval_metrics.comparison.paired_values import PairedValues
+from retrieval_metrics.comparison.system_warnings import repeat_warnings_once
 from retrieval_metrics.comparison.tests_of_pairs import (
     compute_differences,
     list_pairs,
@@ -44,7 +43,7 @@ from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_me
 from retrieval_metrics.metrics.base.rules import UnjudgedRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
@@ -333,8 +332,9 @@ def compare(
             as in `evaluate`.
 
     Warns:
-        RetrievalWarning: As in `evaluate`, with the name of the system; and if the judged shares of systems differ by
-            more than ten percentage points. Before a test that takes more than a minute, with an estimate.
+        RetrievalWarning: As in `evaluate`, with the names of the systems unless it is about all; and if the judged
+            shares of systems differ by more than ten percentage points. Before a test that takes more than a minute,
+            with an estimate.
 
     Example:
         >>> qrels = {f"q{i}": ["d"] for i in range(8)}
@@ -391,20 +391,21 @@ def compare(
     read_qrels = with_texts_of_runs(read_qrels, runs_by_name.values(), get_match_key(matching))
     query_clusters = find_clusters(questions, read_qrels, clusters)
     scores = {}
-    for name, run in runs_by_name.items():
-        evaluate_run = partial(
-            evaluate,
-            read_qrels,
-            run,
-            metrics,
-            rules=rules,
-            match=matching,
-            ties=ties,
-            clusters=query_clusters,
-            unjudged=None if unjudged == "bounds" else unjudged,
-            exclude=exclude,
-        )
-        scores[name] = evaluate_system(name, evaluate_run).scores
+    with repeat_warnings_once(len(runs_by_name)) as system_warnings:
+        for name, run in runs_by_name.items():
+            with system_warnings.record(name, f"while evaluating the system {name!r}"):
+                evaluation = evaluate(
+                    read_qrels,
+                    run,
+                    metrics,
+                    rules=rules,
+                    match=matching,
+                    ties=ties,
+                    clusters=query_clusters,
+                    unjudged=None if unjudged == "bounds" else unjudged,
+                    exclude=exclude,
+                )
+            scores[name] = evaluation.scores
     comparison = compare_scores(scores, next(iter(scores.values())).metrics, **options)
     note = judged_coverage_note(comparison)
     if note:
@@ -487,17 +488,3 @@ def _find_evaluation(result: Any) -> Evaluation | None:
     """Return an evaluation, or that of a result of an integration; None if it has none."""
     evaluation = result if isinstance(result, Evaluation) else getattr(result, "evaluation", None)
     return evaluation if isinstance(evaluation, Evaluation) else None
-
-
-def evaluate_system(name: str, evaluate_run: Callable[[], Evaluation]) -> Evaluation:
-    """Evaluate one system, and add its name to warnings and errors."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            evaluation = evaluate_run()
-        except (TypeError, ValueError) as error:
-            error.add_note(f"while evaluating the system {name!r}")
-            raise
-    for warning in caught:
-        warn(f"{name}: {warning.message}", warning.category)
-    return evaluation

@@ -86,7 +86,7 @@ def _find_shifted(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacle]
     """Return the systems whose ids or rankings seem to be shifted by one."""
     shifted: dict[str, Obstacle] = {}
     for name, scores in scores_by_system.items():
-        if scores.origin is not None and find_shifted_ids(scores.origin) is not None:
+        if find_shifted_ids(scores) is not None:
             shifted[name] = "shifted_ids"
     return shifted
 

@@ -48,6 +48,9 @@ def tune(
     for having tried them all, says whether the winner is better. Where the two disagree, the interval of the gain ends
     at 0.
 
+    A setting takes no part if its ids match no judgment, or so many nearly match that it could win; the conclusion
+    names it, and the p value is corrected for it, too.
+
     Args:
         candidates: The settings, by name: runs, evaluations, or retrievers, which are run once each. Or a function of
             `parameters` that returns a run, such as `functools.partial(rm.fuse, runs)`.
@@ -72,7 +75,8 @@ def tune(
 
     Raises:
         TypeError: If the candidates are of different kinds, or as in `evaluate`.
-        ValueError: If there are fewer than two settings, the default is not among them, or as in `evaluate`.
+        ValueError: If there are fewer than two settings, the default is not among them, its ids or those of all others
+            match the judgments so badly that nothing can be decided, or as in `evaluate`.
 
     Example:
         >>> qrels = {f"q{number}": ["d"] for number in range(20)}

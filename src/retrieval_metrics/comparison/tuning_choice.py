@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from retrieval_metrics.comparison.compare import compare_evaluations
+from retrieval_metrics.comparison.id_obstacles import find_unmeasured
 from retrieval_metrics.comparison.tuning_result import LATENCY_COLUMN, TriedSetting, Tuning
-from retrieval_metrics.comparison.tuning_wording import format_hidden_winner, format_undecidable_tuning
+from retrieval_metrics.comparison.tuning_wording import (
+    format_hidden_winner,
+    format_infeasible_tuning,
+    format_undecidable_tuning,
+)
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, mean_with_near_misses
 from retrieval_metrics.statistics.best_settings import find_possibly_best
-from retrieval_metrics.statistics.out_of_bag import gain_interval_by_test, out_of_bag
+from retrieval_metrics.statistics.out_of_bag import find_best_setting, gain_interval_by_test, out_of_bag
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from retrieval_metrics.comparison.comparison import Comparison
     from retrieval_metrics.comparison.difference import Difference
+    from retrieval_metrics.comparison.id_obstacles import Obstacle
     from retrieval_metrics.comparison.tuning_result import TuningRule
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.metrics.base.metric import Metric
@@ -27,9 +33,13 @@ if TYPE_CHECKING:
 def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_progress: bool = False) -> Tuning:
     """Choose the best of the evaluated settings that keep the bounds.
 
+    A setting that cannot be compared with the default, because of its ids, takes no part; nor does one that could win
+    if ids that nearly match counted as found. The p values are corrected for these settings, too.
+
     Raises:
-        ValueError: If the ids of a setting match no judgment, or nearly match so many that another could win; if no
-            setting keeps the bounds, or the metric is defined for no question in all settings.
+        ValueError: If the ids of the default, or of all other settings, match the judgments so badly that nothing can
+            be compared; if both the winner and another setting have ids that nearly match, with which the other could
+            win; if no setting keeps the bounds, or the metric is defined for no question in all settings.
     """
     default_metrics = evaluations[rule.default].metrics
     metric = next(metric for metric in default_metrics if str(metric) == rule.metrics[0])
@@ -41,18 +51,23 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
         seed=rule.seed,
         show_progress=show_progress,
     )
-    _refuse_unmeasured(comparison)
+    obstacles = _find_obstacles(comparison, rule.default)
     feasible = {name for name in evaluations if _is_feasible(comparison.evaluations[name], rule)}
-    if not feasible:
-        raise ValueError(
-            f"no setting meets the constraints {dict(rule.at_least) | dict(rule.at_most)}; the default has "
-            f"{dict(evaluations[rule.default].means)}"
-        )
-    # The default comes first even if it is beyond the bounds, because gains are measured from it.
-    names = [rule.default, *(name for name in evaluations if name in feasible and name != rule.default)]
+    if not feasible.difference(obstacles):
+        bounds = {**rule.at_least, **rule.at_most}
+        default_means = dict(evaluations[rule.default].means)
+        raise ValueError(format_infeasible_tuning(bounds, default_means, list(obstacles)))
+    names = _list_choices(rule.default, evaluations, feasible, obstacles)
     rows, values = comparison.paired_values.shared(metric, names)
     if not len(values):
         raise ValueError(f"{metric} is defined for no question in all settings")
+    observed_winner = names[find_best_setting(values, 0, keep=rule.default in feasible)]
+    hidden_winners = _find_hidden_winners(comparison, metric, observed_winner, feasible.difference(obstacles))
+    if hidden_winners:
+        _refuse_uncertain_winner(comparison, metric, rule.default, observed_winner, hidden_winners)
+        obstacles |= dict.fromkeys(hidden_winners, "near_misses")
+        names = _list_choices(rule.default, evaluations, feasible, obstacles)
+        rows, values = comparison.paired_values.shared(metric, names)
     labels = None
     if comparison.clusters is not None:
         labels = comparison.clusters.select(comparison.paired_values.shared_queries(rows)).labels
@@ -64,7 +79,6 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
     }
     estimate = out_of_bag(values, 0, keep=rule.default in feasible, **resampling)
     winner = names[estimate.best]
-    _refuse_hidden_winner(comparison, metric, winner, feasible)
     difference = None if winner == rule.default else comparison.difference(metric, winner, rule.default)
     mean = float(values[:, estimate.best].mean())
     default_mean = float(values[:, 0].mean())
@@ -81,6 +95,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
             feasible=name in feasible,
             selection_rate=selection_rates.get(name, 0.0),
             difference=_difference_from_default(comparison, rule, name),
+            obstacle=obstacles.get(name),
         )
         settings.append(setting)
     settings.sort(key=lambda setting: -setting.means[rule.metrics[0]])
@@ -103,31 +118,74 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
         ),
         p=1.0 if difference is None else difference.p_corrected,
         evaluations=dict(comparison.evaluations),
+        warnings=tuple(system_wide_warnings({name: comparison.scores[name] for name in obstacles})),
     )
 
 
-def _refuse_unmeasured(comparison: Comparison) -> None:
-    """Raise if a setting cannot be compared with the default, because its ids do not match the judgments."""
-    for conclusion in comparison.conclusions:
-        difference = conclusion.details
-        if not difference.comparable and difference.obstacle != "budget":
-            raise ValueError(format_undecidable_tuning(conclusion.sentence, system_wide_warnings(comparison.scores)))
+def _list_choices(default: str, names: Iterable[str], feasible: Container[str], obstacles: Container[str]) -> list[str]:
+    """Return the settings to choose from.
+
+    The default comes first even if it is beyond the bounds, because gains are measured from it.
+    """
+    choices = [default]
+    for name in names:
+        if name != default and name in feasible and name not in obstacles:
+            choices.append(name)
+    return choices
 
 
-def _refuse_hidden_winner(comparison: Comparison, metric: Metric, winner: str, feasible: set[str]) -> None:
-    """Raise if another setting would have the largest mean if ids that nearly match counted as found."""
-    changed = {}
-    for name in feasible:
+def _find_obstacles(comparison: Comparison, default: str) -> dict[str, Obstacle]:
+    """Return the settings that cannot be compared with the default, because of how their ids match the judgments.
+
+    Raises:
+        ValueError: If this is due to the default, or no other setting is left.
+    """
+    obstacles: dict[str, Obstacle] = {}
+    is_default_at_fault = False
+    for difference in comparison.differences:
+        if _is_blocked_by_ids(difference):
+            obstacles[difference.system] = cast("Obstacle", difference.obstacle)
+            if difference.obstacle == "near_misses" and not has_near_ids(comparison.scores[difference.system]):
+                is_default_at_fault = True
+    if not obstacles:
+        return {}
+    is_no_setting_left = len(obstacles) == len(comparison.scores) - 1
+    if is_no_setting_left or is_default_at_fault or default in find_unmeasured(comparison.scores):
+        blocked = [conclusion for conclusion in comparison.conclusions if _is_blocked_by_ids(conclusion.details)]
+        warnings = system_wide_warnings(comparison.scores)
+        raise ValueError(format_undecidable_tuning(blocked[0].sentence, warnings))
+    return obstacles
+
+
+def _is_blocked_by_ids(difference: Difference) -> bool:
+    """Return whether a setting cannot be compared with the default because of ids, not of a budget."""
+    return not difference.comparable and difference.obstacle != "budget"
+
+
+def _find_hidden_winners(comparison: Comparison, metric: Metric, winner: str, names: Iterable[str]) -> list[str]:
+    """Return the settings that would have a larger mean than the winner if ids that nearly match counted as found."""
+    corrected_means = {}
+    for name in names:
         scores = comparison.scores[name]
         if has_near_ids(scores):
-            changed[name] = mean_with_near_misses(scores, metric)
-    if not changed:
+            corrected_means[name] = mean_with_near_misses(scores, metric)
+    winner_mean = corrected_means.get(winner, comparison.evaluations[winner].means[metric])
+    return [name for name, mean in corrected_means.items() if mean > winner_mean and name != winner]
+
+
+def _refuse_uncertain_winner(
+    comparison: Comparison, metric: Metric, default: str, winner: str, hidden_winners: Sequence[str]
+) -> None:
+    """Raise if it is not the others alone whose ids nearly match, but also those of the winner or of the default."""
+    if default in hidden_winners:
+        hidden_winner = default
+    elif has_near_ids(comparison.scores[winner]):
+        hidden_winner = hidden_winners[0]
+    else:
         return
-    winner_mean = changed.get(winner, comparison.evaluations[winner].means[metric])
-    for name, mean in changed.items():
-        if mean > winner_mean and name != winner:
-            warnings = system_wide_warnings({name: comparison.scores[name]})
-            raise ValueError(format_undecidable_tuning(format_hidden_winner(name, winner, str(metric)), warnings))
+    reason = format_hidden_winner(hidden_winner, winner, str(metric))
+    warnings = system_wide_warnings({hidden_winner: comparison.scores[hidden_winner]})
+    raise ValueError(format_undecidable_tuning(reason, warnings))
 
 
 def _difference_from_default(comparison: Comparison, rule: TuningRule, name: str) -> Difference | None:

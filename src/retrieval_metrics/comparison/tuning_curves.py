@@ -56,7 +56,7 @@ def find_curve(tuning: TuningResult) -> Curve | None:
     other_parameters = [parameter for parameter in values_by_parameter if parameter != curve_parameter]
     for setting in tuning.settings:
         value: Any = setting.parameters.get(curve_parameter)
-        if value in numbers:
+        if value in numbers and setting.obstacle is None:
             line_name = _format_other_parameters(setting, other_parameters)
             points_by_line.setdefault(line_name, []).append(CurvePoint(float(value), setting))
     if len(points_by_line) > MAX_LINES:

@@ -10,7 +10,7 @@ from matplotlib import rcParams
 from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
 from retrieval_metrics.comparison.tuning_curves import find_curve, make_grid
-from retrieval_metrics.comparison.tuning_report import gain_rows
+from retrieval_metrics.comparison.tuning_report import gain_rows, list_compared
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.line_panels import LineEnd, count_name_rows, label_line_ends, line_dashes
 from retrieval_metrics.reports.line_styles import GAIN, LOSS_COLOUR, TIED_COLOUR, line_style
@@ -49,7 +49,7 @@ def tuning_figure(tuning: TuningResult, kind: str | None) -> Plot:
                 note = f"diamond: expected gain of {tuning.winner} on new questions"
             return figure([panel], title=tuning.conclusion, note=note, wide=2, key=key)
     if kind in {None, "settings"}:
-        n_left_out = sum(setting.difference is not None for setting in tuning.settings) - MAX_DRAWN
+        n_left_out = len(list_compared(tuning)) - MAX_DRAWN
         note = ""
         if n_left_out > 0:
             note = f"{numbers.format_count(n_left_out, 'setting')} with smaller means left out"
@@ -128,7 +128,7 @@ def _draw_grid(tuning: TuningResult, key: NameKey, axes: Axes) -> None:
     gains = np.full((len(grid.rows), len(grid.columns)), np.nan)
     for row, settings in enumerate(grid.settings):
         for column, setting in enumerate(settings):
-            if setting is not None:
+            if setting is not None and setting.obstacle is None:
                 gains[row, column] = setting.gain
     largest_gain = float(np.nanmax(np.abs(gains))) or 1.0
     ends = [to_rgba(LOSS_COLOUR, OPACITY), to_rgba(LOSS_COLOUR, 0), to_rgba(GAIN, 0), to_rgba(GAIN, OPACITY)]
@@ -139,7 +139,11 @@ def _draw_grid(tuning: TuningResult, key: NameKey, axes: Axes) -> None:
             if setting is None:
                 continue
             mark = {tuning.winner: "winner", tuning.default: "default"}.get(setting.name, "")
-            gain = numbers.format_signed(float(gains[row, column])) if gains.size <= MAX_CELLS_WITH_GAIN else ""
+            gain = ""
+            if setting.obstacle is not None:
+                mark = "not compared"
+            elif gains.size <= MAX_CELLS_WITH_GAIN:
+                gain = numbers.format_signed(float(gains[row, column]))
             axes.text(
                 column, row, "\n".join(filter(None, [gain, mark])), ha="center", va="center", fontsize=SMALL_FONT_SIZE,
                 color=rcParams["text.color"],

@@ -54,6 +54,8 @@ def _grid_table(tuning: TuningResult) -> Table:
 def _grid_cell(setting: TriedSetting | None, tuning: TuningResult) -> str:
     if setting is None:
         return ""
+    if setting.obstacle is not None:
+        return "not compared"
     marks = {tuning.winner: " (winner)", tuning.default: " (default)"}
     return numbers.format_signed(setting.gain) + marks.get(setting.name, "")
 
@@ -83,11 +85,22 @@ def _format_standing(setting: TriedSetting, tuning: TuningResult) -> str:
     words = []
     if setting.difference is None:
         words.append("default")
+    if setting.obstacle is not None:
+        words.append("not compared")
     if setting.name in tuning.indistinguishable:
         words.append("not distinguishable")
     elif not setting.feasible:
         words.append("violates the constraints")
     return ", ".join(words)
+
+
+def list_compared(tuning: TuningResult) -> list[TriedSetting]:
+    """Return the settings that are compared with the default, the best first."""
+    compared = []
+    for setting in tuning.settings:
+        if setting.difference is not None and setting.obstacle is None:
+            compared.append(setting)
+    return compared
 
 
 def gain_rows(tuning: TuningResult, max_settings: int) -> ChartRows:
@@ -98,8 +111,7 @@ def gain_rows(tuning: TuningResult, max_settings: int) -> ChartRows:
         rows.append(
             ChartRow("expected on new questions", gain, tuning.expected_gain_interval, numbers.format_signed(gain), 1)
         )
-    compared = [setting for setting in tuning.settings if setting.difference is not None]
-    for setting in compared[:max_settings]:
+    for setting in list_compared(tuning)[:max_settings]:
         if setting.difference is not None:
             gain = setting.difference.mean
             rows.append(ChartRow(setting.name, gain, setting.difference.interval, numbers.format_signed(gain)))

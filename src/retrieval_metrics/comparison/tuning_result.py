@@ -9,7 +9,7 @@ from retrieval_metrics._internal.optional_packages import import_optional, to_da
 from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.comparison_file import encode_systems
 from retrieval_metrics.comparison.tuning_report import write_tuning_report
-from retrieval_metrics.comparison.tuning_wording import format_tuning_conclusion, tuning_notes
+from retrieval_metrics.comparison.tuning_wording import format_left_out, format_tuning_conclusion, tuning_notes
 from retrieval_metrics.files.saved_format import write_saved_file
 from retrieval_metrics.files.saved_records import encode_record
 from retrieval_metrics.reports import numbers
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics.comparison.difference import Difference
+    from retrieval_metrics.comparison.id_obstacles import Obstacle
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.statistics.mean_intervals import Interval
 
@@ -68,6 +69,9 @@ class TriedSetting(NamedTuple):
         feasible: Whether it keeps the bounds `at_least` and `at_most`.
         selection_rate: The share of resamples in which it is the best.
         difference: Its difference from the default, corrected for all settings; None of the default itself.
+        obstacle: Why it takes no part in the choice: its ids match no judgment (`"foreign_ids"`), nearly match
+            (`"near_misses"`), or are shifted by one (`"shifted_ids"`), or its items cannot be located (`"unlocated"`);
+            None if it takes part.
     """
 
     name: str
@@ -76,6 +80,7 @@ class TriedSetting(NamedTuple):
     feasible: bool
     selection_rate: float
     difference: Difference | None
+    obstacle: Obstacle | None = None
 
     @property
     def gain(self) -> float:
@@ -101,6 +106,7 @@ class TuningResult:
     expected_gain_interval: Interval
     p: float
     evaluations: Mapping[str, Evaluation]
+    warnings: tuple[str, ...]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TuningResult):
@@ -164,6 +170,7 @@ class Tuning(TuningResult, Printed):
         expected_gain_interval: Its confidence interval; it ends at 0 where the test does not find the winner better.
         p: The p value of the winner against the default, corrected for all settings; 1 if the default wins.
         evaluations: The evaluation of each setting, by name.
+        warnings: What is wrong with the data of the settings that take no part in the choice.
     """
 
     def _tables(self) -> list[Table]:
@@ -223,6 +230,7 @@ class Tuning(TuningResult, Printed):
                     "p_corrected": 1.0 if difference is None else difference.p_corrected,
                     "selection_rate": setting.selection_rate,
                     "feasible": setting.feasible,
+                    "obstacle": setting.obstacle or "",
                 }
             )
         return to_data_frame(rows)
@@ -271,11 +279,15 @@ class Tuning(TuningResult, Printed):
 
         Raises:
             ValueError: If something cannot be written as JSON, such as a parameter that is an object; or if seconds
-                are bounded, which are saved only with the rankings. Nothing is written then.
+                are bounded, or a setting takes no part because of its ids, which are saved only with the rankings.
+                Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
         if not rankings and LATENCY_COLUMN in {**self.rule.at_least, **self.rule.at_most}:
             raise ValueError("seconds are bounded, and they are saved only with the rankings; leave out rankings=False")
+        if not rankings and any(setting.obstacle for setting in self.settings):
+            left_out = format_left_out(self.settings)
+            raise ValueError(f"{left_out}; ids are saved only with the rankings, so leave out rankings=False")
         scores = {name: evaluation.scores for name, evaluation in self.evaluations.items()}
         rule = {name: encode_record(value, name) for name, value in asdict(self.rule).items()}
         write_saved_file(path, "tuning", {**encode_systems(scores, rankings=rankings), "rule": rule}, labels)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.compare_retrievers import compare_retrievers
+from retrieval_metrics.comparison.system_warnings import repeat_warnings_once
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.files.judgment_paths import resolve_judgments
@@ -141,43 +140,28 @@ def _evaluate_runs(
     n_settings = len(settings.candidates)
     activity = f"trying {numbers.format_count(n_settings, 'setting')}"
     remedy = "fewer settings take less"
-    names_by_warning: dict[_Warning, list[str]] = {}
-    with track_steps("trying settings", n_settings, activity, remedy, show_progress=show_progress) as advance:
+    with (
+        repeat_warnings_once(n_settings) as setting_warnings,
+        track_steps("trying settings", n_settings, activity, remedy, show_progress=show_progress) as advance,
+    ):
         for number, (name, candidate) in enumerate(settings.candidates.items(), start=1):
-            try:
-                run = _make_run(candidate, is_made=settings.are_made)
-                with warnings.catch_warnings(record=True) as caught:
-                    warnings.simplefilter("always")
-                    evaluations[name] = evaluate(questions, run, metrics, **options)
-            except Exception as error:
-                error.add_note(f"this is the setting {name!r}")
-                raise
-            for warning in caught:
-                names_by_warning.setdefault(_Warning(str(warning.message), warning.category), []).append(name)
+            run = _make_run(name, candidate, is_made=settings.are_made)
+            with setting_warnings.record(name, _describe_setting(name)):
+                evaluations[name] = evaluate(questions, run, metrics, **options)
             advance(number)
-    _warn_once_for_all(names_by_warning, n_settings)
     return evaluations
 
 
-class _Warning(NamedTuple):
-    """What was warned of while a setting was evaluated."""
-
-    message: str
-    category: type[Warning]
-
-
-def _make_run(candidate: CandidateSetting, *, is_made: bool) -> Any:
+def _make_run(name: str, candidate: CandidateSetting, *, is_made: bool) -> Any:
     """Return the run of a setting, which its function makes from the parameters if `is_made`."""
-    if is_made:
+    if not is_made:
+        return candidate.run_source
+    try:
         return candidate.run_source(**candidate.parameters)
-    return candidate.run_source
+    except Exception as error:
+        error.add_note(_describe_setting(name))
+        raise
 
 
-def _warn_once_for_all(names_by_warning: Mapping[_Warning, Sequence[str]], n_settings: int) -> None:
-    """Give each warning once, with the settings it is about unless it is about all of them."""
-    for warning, names in names_by_warning.items():
-        setting_names = list(dict.fromkeys(names))
-        if len(setting_names) == n_settings:
-            warn(warning.message, warning.category)
-        else:
-            warn(f"{numbers.join_names(setting_names, most=3)}: {warning.message}", warning.category)
+def _describe_setting(name: str) -> str:
+    return f"this is the setting {name!r}"

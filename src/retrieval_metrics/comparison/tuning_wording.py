@@ -7,24 +7,45 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.comparison.tuning_result import TuningResult
+    from retrieval_metrics.comparison.id_obstacles import Obstacle
+    from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningResult
 
 
 # How many settings are named with the share of resamples that choose them.
 MAX_NAMED_SHARES = 3
 # How many settings are named that cannot be told from the winner.
 MAX_INDISTINGUISHABLE = 4
+# How many settings are named that take no part for the same reason.
+MAX_LEFT_OUT = 4
+
+
+# Why a setting takes no part in the choice.
+OBSTACLES: dict[Obstacle, str] = {
+    "foreign_ids": "no ID is judged",
+    "shifted_ids": "IDs or rankings seem shifted by one",
+    "near_misses": "IDs nearly match the judgments",
+    "unlocated": "results could not be located in their sources",
+}
 
 
 def format_tuning_conclusion(tuning: TuningResult) -> str:
-    """Return which setting to use, and why, in a sentence."""
+    """Return which setting to use, and why, in a sentence, and which settings take no part."""
+    sentence = _format_choice(tuning)
+    left_out = format_left_out(tuning.settings)
+    return f"{sentence} {left_out}." if left_out else sentence
+
+
+def _format_choice(tuning: TuningResult) -> str:
     winner = tuning.winner
     default = tuning.default
     metric = tuning.metric
     if winner == default:
-        return f"Keep {default}: no other setting has a better observed {metric}."
+        others = "no other setting has"
+        if any(setting.obstacle for setting in tuning.settings):
+            others = "no setting compared with it has"
+        return f"Keep {default}: {others} a better observed {metric}."
     expected_gain = numbers.format_signed(tuning.expected_gain)
     if tuning.is_significant:
         observed_gain = numbers.format_signed(tuning.gain)
@@ -68,7 +89,28 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
     if n_excluded:
         verb = "violates" if n_excluded == 1 else "violate"
         notes.append(f"{numbers.format_count(n_excluded, 'setting')} {verb} the constraints, excluded")
+    notes += [warning.removesuffix(".") for warning in tuning.warnings]
     return notes
+
+
+def format_left_out(settings: Sequence[TriedSetting]) -> str:
+    """Return which settings take no part in the choice, and why; empty if all take part."""
+    names_by_obstacle: dict[Obstacle, list[str]] = {}
+    for setting in settings:
+        if setting.obstacle is not None:
+            names_by_obstacle.setdefault(setting.obstacle, []).append(setting.name)
+    reasons = []
+    for obstacle, names in names_by_obstacle.items():
+        reasons.append(f"{numbers.join_names(names, MAX_LEFT_OUT)} ({OBSTACLES[obstacle]})")
+    return f"Not compared: {'; '.join(reasons)}" if reasons else ""
+
+
+def format_infeasible_tuning(bounds: Mapping[str, float], default_means: dict[str, float], blocked: list[str]) -> str:
+    """Return the error for settings that all break a bound, or cannot be compared because of their ids."""
+    message = f"no setting meets the constraints {dict(bounds)}; the default has {default_means}"
+    if blocked:
+        message += f"; because of its IDs, not compared: {numbers.join_names(blocked, MAX_LEFT_OUT)}"
+    return message
 
 
 def format_undecidable_tuning(reason: str, warnings: Sequence[str]) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.comparison.compare import evaluate_system
+from retrieval_metrics.comparison.system_warnings import repeat_warnings_once
 from retrieval_metrics.datasets.labels import Labels
 from retrieval_metrics.datasets.sample import MIN_PER_STRATUM
 from retrieval_metrics.evaluation.evaluate import evaluate
@@ -85,13 +84,15 @@ def _largest_differences(
 ) -> FloatArray:
     """Return for each query the largest difference of two systems in any metric; 0 where it is undefined."""
     values_by_system = []
-    for name, run in runs.items():
-        scores = evaluate_system(name, partial(evaluate, qrels, run, metrics, clusters=None)).scores
-        values_by_metric = []
-        for metric in metrics:
-            value_by_query = scores.per_query[str(metric)]
-            values_by_metric.append([value_by_query.get(query, np.nan) for query in queries])
-        values_by_system.append(values_by_metric)
+    with repeat_warnings_once(len(runs)) as system_warnings:
+        for name, run in runs.items():
+            with system_warnings.record(name, f"while evaluating the system {name!r}"):
+                scores = evaluate(qrels, run, metrics, clusters=None).scores
+            values_by_metric = []
+            for metric in metrics:
+                value_by_query = scores.per_query[str(metric)]
+                values_by_metric.append([value_by_query.get(query, np.nan) for query in queries])
+            values_by_system.append(values_by_metric)
     values = np.array(values_by_system)
     differences: FloatArray = np.nan_to_num(values.max(axis=0) - values.min(axis=0)).max(axis=0)
     return differences

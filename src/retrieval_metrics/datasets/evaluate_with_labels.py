@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import permutations
 from math import isinf
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics._internal.validation import proportion
-from retrieval_metrics.comparison.compare import evaluate_system
+from retrieval_metrics.comparison.system_warnings import repeat_warnings_once
 from retrieval_metrics.datasets.estimate_wording import gap_notes, look_note, model_graders_note
 from retrieval_metrics.datasets.graded_sample import (
     GradedSample,
@@ -135,10 +134,12 @@ def evaluate_with_labels(
     graded_sample = GradedSample.from_judgments(human, model, resolved_sample, scale)
     options: dict[str, Any] = {"rules": rules, "match": match, "ties": ties, "clusters": None}
     scores_by_system: dict[str, _SystemScores] = {}
-    for system, run in named_runs.items():  # not a comprehension, which before Python 3.12 adds a stack frame
-        human_scores = evaluate_system(system, partial(evaluate, graded_sample.human, run, resolved_metrics, **options))
-        model_scores = evaluate_system(system, partial(evaluate, graded_sample.model, run, resolved_metrics, **options))
-        scores_by_system[system] = _SystemScores(human_scores.scores, model_scores.scores)
+    with repeat_warnings_once(len(named_runs)) as system_warnings:
+        for system, run in named_runs.items():
+            with system_warnings.record(system, f"while evaluating the system {system!r}"):
+                human_scores = evaluate(graded_sample.human, run, resolved_metrics, **options).scores
+                model_scores = evaluate(graded_sample.model, run, resolved_metrics, **options).scores
+            scores_by_system[system] = _SystemScores(human_scores, model_scores)
     design = _SampleDesign.from_sample(resolved_sample, _find_cluster_labels(human, model, resolved_sample, clusters))
     estimated: dict[tuple[str, str], EstimatedMean] = {}
     differences: list[EstimatedDifference] = []

@@ -27,10 +27,11 @@ from retrieval_metrics.matching.near_misses import find_missing, find_near_misse
 from retrieval_metrics.metrics.base.metric import as_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.evaluation.near_miss_remedy import IdChange
     from retrieval_metrics.evaluation.scores import Origin, Scores
+    from retrieval_metrics.evaluation.shifted_ids import ShiftedIds
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.matching.judged_columns import Unlocated, UnlocatedReason
     from retrieval_metrics.matching.judged_run import JudgedRun
@@ -87,16 +88,23 @@ class DataWarning(NamedTuple):
     is_blocking: bool = False
 
 
-def find_data_warnings(scores: Scores) -> list[DataWarning]:
-    """Return what is probably wrong with the data, the gravest first; nothing for scores without their run."""
-    origin = scores.origin
-    if origin is None:
-        return []
+def find_data_warnings(scores: Scores) -> Sequence[DataWarning]:
+    """Return what is probably wrong with the data, the gravest first; nothing for scores without their run.
+
+    It is looked for once.
+    """
+    cache = scores.cache
+    if cache.data_warnings is None:
+        cache.data_warnings = [] if scores.origin is None else _search_data_warnings(scores, scores.origin)
+    return cache.data_warnings
+
+
+def _search_data_warnings(scores: Scores, origin: Origin) -> list[DataWarning]:
     warnings = []
     swapped = find_swapped_arguments(origin.judged, origin.run)
     if swapped is not None:
         warnings.append(DataWarning("swapped_arguments", wording.format_swapped_arguments(swapped)))
-    warnings += _find_id_warnings(origin)
+    warnings += _find_id_warnings(origin, find_shifted_ids(scores))
     warnings += _find_match_warnings(origin)
     if are_distances(origin.judged, origin.run):
         warnings.append(DataWarning("distances", wording.format_distances()))
@@ -120,10 +128,9 @@ def find_data_warnings(scores: Scores) -> list[DataWarning]:
     return warnings
 
 
-def _find_id_warnings(origin: Origin) -> list[DataWarning]:
+def _find_id_warnings(origin: Origin, shifted_ids: ShiftedIds | None) -> list[DataWarning]:
     """Return what is wrong with the ids: none meets a judgment, or those of documents or queries nearly match."""
     warnings = []
-    shifted_ids = find_shifted_ids(origin)
     mismatch = None
     if origin.judged.is_empty:
         # Imported here because few evaluations need it.

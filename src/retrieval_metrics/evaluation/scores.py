@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.counts import Counts
+    from retrieval_metrics.evaluation.data_warnings import DataWarning
+    from retrieval_metrics.evaluation.shifted_ids import ShiftedIds
     from retrieval_metrics.evaluation.stage_losses import JudgedStage
     from retrieval_metrics.evaluation.stage_sources import StageSources
     from retrieval_metrics.evaluation.summary import Summary
@@ -73,6 +75,8 @@ class ScoresCache:
         stages: The judged stages of the run.
         stage_sources: Which of the stages are sources.
         texts: The text of each retrieved id.
+        data_warnings: What is probably wrong with the data.
+        shifted_ids: How ids or rankings are shifted by one; empty if they are not.
     """
 
     summary: Summary | None = None
@@ -80,6 +84,8 @@ class ScoresCache:
     stages: list[JudgedStage] | None = None
     stage_sources: StageSources | None = None
     texts: Mapping[Any, str] | None = None
+    data_warnings: Sequence[DataWarning] | None = None
+    shifted_ids: Sequence[ShiftedIds] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -5,22 +5,26 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
+from functools import cached_property
+from itertools import chain, compress, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from retrieval_metrics._internal.patterns import lazy_pattern
+import numpy as np
+
 from retrieval_metrics.evaluation.own_id_first import iterate_first_rankings
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
+from retrieval_metrics.inputs.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
-    from retrieval_metrics._internal.plain_types import QueryId
-    from retrieval_metrics.evaluation.scores import Origin
+    from retrieval_metrics._internal.plain_types import BoolArray, QueryId
+    from retrieval_metrics.evaluation.scores import Origin, Scores
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 # The first so many queries are looked at, and the first so many results of each.
 MAX_QUERIES = 100
@@ -33,7 +37,7 @@ MIN_NUMBERS = 10
 MAX_FOUND_SHARE = 0.2
 MIN_SHIFTED_SHARE = 0.5
 
-_LAST_NUMBER = lazy_pattern(r"\d+$")
+DIGITS = "0123456789"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +63,80 @@ class ShiftedIds:
     retrieved_id: Any
 
 
-def find_shifted_ids(origin: Origin) -> ShiftedIds | None:
+def find_shifted_ids(scores: Scores) -> ShiftedIds | None:
+    """Return that ids or rankings of a run are shifted by one; None if they are not, or the run is unknown.
+
+    They are looked for once.
+    """
+    cache = scores.cache
+    if cache.shifted_ids is None:
+        shifted_ids = None if scores.origin is None else search_shifted_ids(scores.origin)
+        cache.shifted_ids = [] if shifted_ids is None else [shifted_ids]
+    return cache.shifted_ids[0] if cache.shifted_ids else None
+
+
+def search_shifted_ids(origin: Origin) -> ShiftedIds | None:
     """Return that ids or rankings are shifted by one, if hardly any relevant document is found otherwise; else None."""
     judged = origin.judged
-    n_relevant = int((judged.qrels.document_grade > 0).sum())
+    is_relevant = judged.qrels.document_grade > 0
+    n_relevant = int(np.count_nonzero(is_relevant))
     if n_relevant < MIN_DOCUMENTS or len(judged.items.document) > n_relevant / 2:
         return None
+    if not isinstance(origin.run, Run) and not _may_be_shifted(judged, is_relevant):
+        return None
     key = get_match_key(origin.match)
-    first_ids: dict[QueryId, set[Any]] = {}
+    documents = _FirstDocuments(judged.qrels, is_relevant)
     for query, ranking in iterate_first_rankings(origin.run, judged, MAX_QUERIES):
-        first_ids[query] = _list_first_ids(ranking, key)
-    for count_shifted in (_count_documents, _count_queries):
-        up = count_shifted(judged.qrels, first_ids, 1)
-        down = count_shifted(judged.qrels, first_ids, -1)
+        documents.add(query, _list_first_ids(ranking, key))
+    for count_shifted in (documents.count_shifted_documents, documents.count_shifted_queries):
+        up = count_shifted(1)
+        down = count_shifted(-1)
         if _is_conclusive(up, down):
             return up
         if _is_conclusive(down, up):
             return down
     return None
+
+
+def _may_be_shifted(judged: JudgedRun, is_relevant: BoolArray) -> bool:
+    """Return False if too many relevant documents are found, or too few are counted, for ids to be shifted.
+
+    Looks only at the documents that were found already, because most runs need no more.
+    """
+    qrels = judged.qrels
+    n_queries = min(MAX_QUERIES, len(qrels.queries))
+    n_documents = int(qrels.bounds[n_queries])
+    is_wanted = is_relevant[:n_documents]
+    has_results = judged.n_retrieved[:n_queries] > 0
+    if not has_results.all():
+        is_wanted = is_wanted & has_results[qrels.document_query[:n_documents]]
+    relevant = list(compress(qrels.documents[:n_documents], is_wanted.tolist()))
+    if len(relevant) < MIN_DOCUMENTS:
+        return False
+    items = judged.items
+    # Of equal scores, those that are all among the first results.
+    is_found = (items.tied_from + items.tied <= MAX_RANK + 1) & (items.grade > 0) & (items.document < n_documents)
+    found: list[Any] = [qrels.documents[position] for position in items.document[is_found].tolist()]
+    n_without_other = _count_without_other_ranking(qrels.bounds[: n_queries + 1], has_results)
+    if len(found) - n_without_other <= MAX_FOUND_SHARE * len(relevant):
+        return True
+    counted = _find_counted(set(relevant))
+    if not counted:
+        return False
+    n_found = sum(map(counted.__contains__, found))
+    n_relevant = sum(map(counted.__contains__, relevant))
+    return n_found <= MAX_FOUND_SHARE * n_relevant
+
+
+def _count_without_other_ranking(bounds: Sequence[int], has_results: BoolArray) -> int:
+    """Return how many documents are judged for queries after which, or before which, there is no ranking."""
+    n_without_next = bounds[-1] - bounds[-2]
+    n_without_previous = bounds[1] - bounds[0]
+    if not has_results.all():
+        n_documents = np.diff(bounds)
+        n_without_next += int(n_documents[:-1][~has_results[1:]].sum())
+        n_without_previous += int(n_documents[1:][~has_results[:-1]].sum())
+    return max(n_without_next, n_without_previous)
 
 
 def _is_conclusive(shifted: ShiftedIds | None, opposite: ShiftedIds | None) -> bool:
@@ -92,6 +152,8 @@ def _is_conclusive(shifted: ShiftedIds | None, opposite: ShiftedIds | None) -> b
 
 def _list_first_ids(ranking: Any, key: Key) -> set[Any]:
     if isinstance(ranking, Mapping):
+        if len(ranking) <= MAX_RANK:
+            return set(ranking)
         # At once, because a guarded ranking is checked whenever it is read.
         entries = list(ranking.items())
         return {document for document, _ in heapq.nlargest(MAX_RANK, entries, key=itemgetter(1))}
@@ -101,97 +163,116 @@ def _list_first_ids(ranking: Any, key: Key) -> set[Any]:
     return ids
 
 
-def _list_relevant(qrels: Qrels, query: QueryId) -> list[Any]:
-    position = qrels.place[query]
-    relevant = []
-    for document in range(qrels.bounds[position], qrels.bounds[position + 1]):
-        if qrels.document_grade[document] > 0:
-            relevant.append(qrels.documents[document])
-    return relevant
+class _FirstDocuments:
+    """The relevant documents of the first queries, and the ids that were retrieved for them first."""
 
+    def __init__(self, qrels: Qrels, is_relevant: BoolArray) -> None:
+        self._qrels = qrels
+        self._is_relevant = is_relevant
+        self._first_ids: dict[QueryId, set[Any]] = {}
+        self._relevant: dict[QueryId, list[Any]] = {}
 
-def _count_documents(qrels: Qrels, first_ids: Mapping[QueryId, set[Any]], offset: int) -> ShiftedIds | None:
-    """Return how many relevant documents are found if the numbers at the end of their ids are shifted."""
-    counted = _find_counted(document for query in first_ids for document in _list_relevant(qrels, query))
-    n_relevant = 0
-    n_found = 0
-    shifted: list[tuple[Any, Any]] = []
-    for query, ids in first_ids.items():
-        for document in _list_relevant(qrels, query):
-            if document not in counted:
+    def add(self, query: QueryId, first_ids: set[Any]) -> None:
+        """Add a query with its first results."""
+        qrels = self._qrels
+        position = qrels.place[query]
+        documents = slice(qrels.bounds[position], qrels.bounds[position + 1])
+        self._first_ids[query] = first_ids
+        self._relevant[query] = list(compress(qrels.documents[documents], self._is_relevant[documents].tolist()))
+
+    @cached_property
+    def _counted(self) -> dict[Any, _NumberedId]:
+        relevant = set(chain.from_iterable(self._relevant.values()))
+        return {document: _split_id(document) for document in _find_counted(relevant)}
+
+    def count_shifted_documents(self, offset: int) -> ShiftedIds | None:
+        """Return how many relevant documents are found if the numbers at the end of their ids are shifted."""
+        shifted_id_by_document = {document: numbered.shift(offset) for document, numbered in self._counted.items()}
+        n_relevant = 0
+        n_found = 0
+        shifted: list[tuple[Any, Any]] = []
+        for query, ids in self._first_ids.items():
+            for document in self._relevant[query]:
+                if document not in shifted_id_by_document:
+                    continue
+                n_relevant += 1
+                if document in ids:
+                    n_found += 1
+                elif shifted_id_by_document[document] in ids:
+                    shifted.append((document, shifted_id_by_document[document]))
+        if not shifted:
+            return None
+        return ShiftedIds("documents", offset, len(shifted), n_found, n_relevant, *shifted[0])
+
+    def count_shifted_queries(self, offset: int) -> ShiftedIds | None:
+        """Return how many relevant documents are found in the ranking of the query after or before."""
+        qrels = self._qrels
+        n_relevant = 0
+        n_found = 0
+        shifted: list[tuple[Any, Any]] = []
+        for query, ids in self._first_ids.items():
+            place = qrels.place[query] + offset
+            if not 0 <= place < len(qrels) or qrels.queries[place] not in self._first_ids:
                 continue
-            shifted_id = _shift_id(document, offset)
-            n_relevant += 1
-            n_found += document in ids
-            if shifted_id in ids and document not in ids:
-                shifted.append((document, shifted_id))
-    if not shifted:
-        return None
-    return ShiftedIds("documents", offset, len(shifted), n_found, n_relevant, *shifted[0])
-
-
-def _count_queries(qrels: Qrels, first_ids: Mapping[QueryId, set[Any]], offset: int) -> ShiftedIds | None:
-    """Return how many relevant documents are found in the ranking of the query after or before."""
-    n_relevant = 0
-    n_found = 0
-    shifted: list[tuple[Any, Any]] = []
-    for query, ids in first_ids.items():
-        place = qrels.place[query] + offset
-        if not 0 <= place < len(qrels) or qrels.queries[place] not in first_ids:
-            continue
-        other_query = qrels.queries[place]
-        for document in _list_relevant(qrels, query):
-            n_relevant += 1
-            n_found += document in ids
-            if document in first_ids[other_query] and document not in ids:
-                shifted.append((document, other_query))
-    if not shifted:
-        return None
-    return ShiftedIds("queries", offset, len(shifted), n_found, n_relevant, *shifted[0])
+            other_query = qrels.queries[place]
+            other_ids = self._first_ids[other_query]
+            n_relevant += len(self._relevant[query])
+            for document in self._relevant[query]:
+                if document in ids:
+                    n_found += 1
+                elif document in other_ids:
+                    shifted.append((document, other_query))
+        if not shifted:
+            return None
+        return ShiftedIds("queries", offset, len(shifted), n_found, n_relevant, *shifted[0])
 
 
 class _NumberedId(NamedTuple):
-    """An id with a number at its end, without which it names the series; a number alone has the series None."""
+    """An id of a document with a number at its end.
+
+    Attributes:
+        series: The id without the number; None if the id is no text.
+        number: The number.
+        width: With how many digits it is written.
+    """
 
     series: str | None
-    digits: str
+    number: int
+    width: int
+
+    def shift(self, offset: int) -> Any:
+        """Return the id whose number is larger by the offset; None if that is no number of documents."""
+        number = self.number + offset
+        if self.series is None:
+            return number
+        return None if number < 0 else f"{self.series}{number:0{self.width}d}"
 
 
-def _split_number(document: Any) -> _NumberedId | None:
-    """Return an id split at the number at its end; None if it has none."""
+def _split_id(document: str | int) -> _NumberedId:
+    """Return an id with a number at its end, split."""
     if isinstance(document, int):
-        return _NumberedId(None, str(document))
-    if not isinstance(document, str):
-        return None
-    match = _LAST_NUMBER.search(document)
-    if match is None or not match[0].isascii():
-        return None
-    return _NumberedId(document[: match.start()], match[0])
+        return _NumberedId(None, document, 1)
+    series = document.rstrip(DIGITS)
+    digits = document[len(series) :]
+    width = len(digits) if digits[0] == "0" else 1
+    return _NumberedId(series, int(digits), width)
 
 
-def _find_counted(documents: Iterable[Any]) -> set[Any]:
+def _find_counted(documents: set[Any]) -> set[Any]:
     """Return the documents whose ids count them: many differ in the number at the end alone."""
-    documents_by_series: dict[str | None, set[Any]] = {}
+    documents_by_series: dict[str | None, list[Any]] = {}
     for document in documents:
-        numbered = _split_number(document)
-        if numbered is not None:
-            documents_by_series.setdefault(numbered.series, set()).add(document)
+        series = None
+        if isinstance(document, str):
+            series = document.rstrip(DIGITS)
+            # Without a number at its end, or with digits of several scripts, it counts nothing.
+            if series == document or series[-1:].isdecimal():
+                continue
+        elif not isinstance(document, int):
+            continue
+        documents_by_series.setdefault(series, []).append(document)
     counted: set[Any] = set()
     for documents_of_series in documents_by_series.values():
         if len(documents_of_series) >= MIN_NUMBERS:
-            counted |= documents_of_series
+            counted.update(documents_of_series)
     return counted
-
-
-def _shift_id(document: Any, offset: int) -> Any:
-    """Return an id whose last number is larger or smaller by one; None if there is none."""
-    if isinstance(document, int):
-        return document + offset
-    numbered = _split_number(document)
-    if numbered is None:
-        return None
-    number = int(numbered.digits) + offset
-    if number < 0:
-        return None
-    width = len(numbered.digits) if numbered.digits.startswith("0") else 1
-    return f"{numbered.series}{number:0{width}d}"

@@ -115,9 +115,14 @@ def out_of_bag_of_tables(
             choice.add(in_bag_means[:, columns], out_of_bag_means[:, columns])
     estimates = []
     for array, choice in zip(arrays, choices, strict=True):
-        best = int(_best_settings(array.mean(axis=0)[None], choice.default, keep=keep)[0])
+        best = find_best_setting(array, choice.default, keep=keep)
         estimates.append(choice.estimate(best, level))
     return estimates
+
+
+def find_best_setting(values: NDArray[np.float64], default: int, *, keep: bool) -> int:
+    """Return the setting with the best mean of its column; the default, if it can be chosen and none is better."""
+    return int(_best_settings(values.mean(axis=0)[None], default, keep=keep)[0])
 
 
 class _Choices:
