@@ -130,6 +130,9 @@ class Comparison(ComparisonRecord, Printed):
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per difference.
 
+        Select by `conclusion` before you read p values: where it is `"not_comparable"`, the numbers say how ids match
+        or how budgets are filled, not which system is better.
+
         Raises:
             ImportError: If pandas is not installed; the message contains the command.
         """

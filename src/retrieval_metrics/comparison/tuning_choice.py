@@ -159,7 +159,7 @@ def _find_obstacles(comparison: Comparison, default: str) -> dict[str, Obstacle]
 
 def _is_blocked_by_ids(difference: Difference) -> bool:
     """Return whether a setting cannot be compared with the default because of ids, not of a budget."""
-    return not difference.comparable and difference.obstacle != "budget"
+    return not difference.measured
 
 
 def _find_hidden_winners(comparison: Comparison, metric: Metric, winner: str, names: Iterable[str]) -> list[str]:
