@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics.comparison.compare import compare_evaluations
 from retrieval_metrics.comparison.id_obstacles import find_unmeasured
-from retrieval_metrics.comparison.tuning_result import LATENCY_COLUMN, TriedSetting, Tuning
+from retrieval_metrics.comparison.tuning_result import LATENCY_COLUMN, BoundedMean, TriedSetting, Tuning
 from retrieval_metrics.comparison.tuning_wording import (
     format_hidden_winner,
     format_infeasible_tuning,
@@ -52,11 +52,10 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
         show_progress=show_progress,
     )
     obstacles = _find_obstacles(comparison, rule.default)
-    feasible = {name for name in evaluations if _is_feasible(comparison.evaluations[name], rule)}
+    bounded_means = {name: _list_bounded_means(comparison.evaluations[name], rule) for name in evaluations}
+    feasible = {name for name, means in bounded_means.items() if all(mean.is_kept for mean in means)}
     if not feasible.difference(obstacles):
-        bounds = {**rule.at_least, **rule.at_most}
-        default_means = dict(evaluations[rule.default].means)
-        raise ValueError(format_infeasible_tuning(bounds, default_means, list(obstacles)))
+        raise ValueError(format_infeasible_tuning(bounded_means, rule.default, list(obstacles)))
     names = _list_choices(rule.default, evaluations, feasible, obstacles)
     rows, values = comparison.paired_values.shared(metric, names)
     if not len(values):
@@ -192,15 +191,14 @@ def _difference_from_default(comparison: Comparison, rule: TuningRule, name: str
     return None if name == rule.default else comparison.difference(rule.metrics[0], name, rule.default)
 
 
-def _is_feasible(evaluation: Evaluation, rule: TuningRule) -> bool:
-    """Return whether a setting keeps all bounds."""
-    for name, minimum in rule.at_least.items():
-        if not _find_bounded_mean(evaluation, name) >= minimum:
-            return False
-    for name, maximum in rule.at_most.items():
-        if not _find_bounded_mean(evaluation, name) <= maximum:
-            return False
-    return True
+def _list_bounded_means(evaluation: Evaluation, rule: TuningRule) -> list[BoundedMean]:
+    """Return the means of a setting that have bounds, beside these."""
+    bounded_means = []
+    for name, bound in rule.at_least.items():
+        bounded_means.append(BoundedMean(name, _find_bounded_mean(evaluation, name), bound, is_lower_bound=True))
+    for name, bound in rule.at_most.items():
+        bounded_means.append(BoundedMean(name, _find_bounded_mean(evaluation, name), bound, is_lower_bound=False))
+    return bounded_means
 
 
 def _find_bounded_mean(evaluation: Evaluation, name: str) -> float:
