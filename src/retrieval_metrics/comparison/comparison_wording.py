@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
     from retrieval_metrics.comparison.selection_bias import SelectionBias
 
+# What the column `effect` of documents to judge is.
+EFFECT_MEANING = "effect: the largest change of a mean difference if the document had the highest grade"
+
 # The number of queries that are named because their values changed most.
 MAX_CHANGES = 3
 

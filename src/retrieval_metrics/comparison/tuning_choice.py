@@ -8,7 +8,8 @@ import numpy as np
 
 from retrieval_metrics.comparison.compare import compare_evaluations
 from retrieval_metrics.comparison.id_obstacles import find_unmeasured
-from retrieval_metrics.comparison.tuning_result import LATENCY_COLUMN, BoundedMean, TriedSetting, Tuning
+from retrieval_metrics.comparison.tuning_bounds import list_bounded_means
+from retrieval_metrics.comparison.tuning_result import TriedSetting, Tuning
 from retrieval_metrics.comparison.tuning_wording import (
     format_hidden_winner,
     format_infeasible_tuning,
@@ -52,7 +53,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
         show_progress=show_progress,
     )
     obstacles = _find_obstacles(comparison, rule.default)
-    bounded_means = {name: _list_bounded_means(comparison.evaluations[name], rule) for name in evaluations}
+    bounded_means = {name: list_bounded_means(comparison.evaluations[name], rule) for name in evaluations}
     feasible = {name for name, means in bounded_means.items() if all(mean.is_kept for mean in means)}
     if not feasible.difference(obstacles):
         raise ValueError(format_infeasible_tuning(bounded_means, rule.default, list(obstacles)))
@@ -189,22 +190,3 @@ def _refuse_uncertain_winner(
 
 def _difference_from_default(comparison: Comparison, rule: TuningRule, name: str) -> Difference | None:
     return None if name == rule.default else comparison.difference(rule.metrics[0], name, rule.default)
-
-
-def _list_bounded_means(evaluation: Evaluation, rule: TuningRule) -> list[BoundedMean]:
-    """Return the means of a setting that have bounds, beside these."""
-    bounded_means = []
-    for name, bound in rule.at_least.items():
-        bounded_means.append(BoundedMean(name, _find_bounded_mean(evaluation, name), bound, is_lower_bound=True))
-    for name, bound in rule.at_most.items():
-        bounded_means.append(BoundedMean(name, _find_bounded_mean(evaluation, name), bound, is_lower_bound=False))
-    return bounded_means
-
-
-def _find_bounded_mean(evaluation: Evaluation, name: str) -> float:
-    """Return the mean of a metric, or the mean of the seconds per query, to compare it with a bound."""
-    if name != LATENCY_COLUMN:
-        return evaluation.means[name]
-    if not evaluation.scores.seconds:
-        raise ValueError("seconds are known only for retrievers that tune runs, or for runs of retrieve")
-    return float(np.mean(list(evaluation.scores.seconds.values())))

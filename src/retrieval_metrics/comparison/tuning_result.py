@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import inf, isnan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.comparison_file import encode_systems
+from retrieval_metrics.comparison.tuning_bounds import LATENCY_COLUMN
 from retrieval_metrics.comparison.tuning_report import write_tuning_report
 from retrieval_metrics.comparison.tuning_wording import format_left_out, format_tuning_conclusion, tuning_notes
 from retrieval_metrics.files.saved_format import write_saved_file
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.mean_intervals import Interval
 
 
-# The name of the time of a query among the bounds.
-LATENCY_COLUMN = "seconds"
 # How many settings an error names.
 MAX_NAMED_SETTINGS = 6
 
@@ -58,39 +56,6 @@ class TuningRule:
     level: float
     resamples: int
     seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class BoundedMean:
-    """A mean beside its bound.
-
-    Attributes:
-        name: The metric, or `"seconds"`.
-        mean: The mean of a setting.
-        bound: The bound.
-        is_lower_bound: Whether the mean must be at least the bound, not at most.
-    """
-
-    name: str
-    mean: float
-    bound: float
-    is_lower_bound: bool
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether the mean keeps the bound; an undefined mean keeps none."""
-        if self.is_lower_bound:
-            return self.mean >= self.bound
-        return self.mean <= self.bound
-
-    @property
-    def shortfall(self) -> float:
-        """By how much the mean breaks the bound, as a share of the bound unless that is 0; infinite if undefined."""
-        if self.is_kept:
-            return 0.0
-        if isnan(self.mean):
-            return inf
-        return abs(self.mean - self.bound) / (abs(self.bound) or 1.0)
 
 
 class TriedSetting(NamedTuple):

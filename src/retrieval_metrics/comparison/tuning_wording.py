@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from retrieval_metrics.comparison.id_obstacles import Obstacle
-    from retrieval_metrics.comparison.tuning_result import BoundedMean, TriedSetting, TuningResult
+    from retrieval_metrics.comparison.tuning_bounds import BoundedMean
+    from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningResult
 
 
 # How many settings are named with the share of resamples that choose them.
