@@ -117,6 +117,8 @@ def report_texts() -> list[str]:
                 wording.format_system_outcome("", "found", 1),
             ],
         ),
+        wording.format_needed(2, "d1: Dogs travel free.", ["found"]),
+        wording.format_needed(2, "“Dogs travel free.”", ["found"]),
         wording.format_results_heading(""),
         wording.format_results_heading("bm25"),
         wording.format_no_results("bm25"),

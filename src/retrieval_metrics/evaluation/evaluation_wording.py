@@ -38,6 +38,9 @@ OUTCOME_LABELS: Mapping[Outcome, str] = {
     "cutoff_full": "cutoff full",
 }
 
+# With what a sentence ends.
+SENTENCE_ENDS = (".", "!", "?", "…")
+
 NO_RELEVANT_DOCUMENT = "no document is relevant to this query"
 NOTHING_MISSING = "all found, ranked low"
 NO_RESULT = "no results"
@@ -66,11 +69,17 @@ def format_outcome(facts: OutcomeFacts) -> str:
         case "dropped":
             return f"dropped by {facts.stage}"
         case "not_retrieved":
-            return f"not among the {facts.n_retrieved:,} retrieved"
+            return _format_not_retrieved(facts.n_retrieved)
         case "empty_ranking":
             return "no results for this query"
         case "retriever_error":
             return f"the retriever failed: {show_error(facts.error or RuntimeError())}"
+
+
+def _format_not_retrieved(n_retrieved: int) -> str:
+    if n_retrieved == 1:
+        return "not retrieved (only 1 result)"
+    return f"not among the {n_retrieved:,} retrieved"
 
 
 def _format_full_cutoff(facts: OutcomeFacts) -> str:
@@ -326,7 +335,9 @@ def format_system_outcome(system: str, outcome: str, rank: int | None) -> str:
 
 def format_needed(grade: float | None, label: str, outcomes: Sequence[str]) -> str:
     """Return a relevant document of a query with what became of it in each system."""
-    return f"Relevant, grade {grade}: {label}. {'; '.join(outcomes)}"
+    # The text of a document is often a sentence, with its own full stop.
+    end = "" if label.rstrip("”").endswith(SENTENCE_ENDS) else "."
+    return f"Relevant, grade {grade}: {label}{end} {'; '.join(outcomes)}"
 
 
 def format_results_heading(system: str) -> str:

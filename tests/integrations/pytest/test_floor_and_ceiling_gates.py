@@ -28,7 +28,7 @@ def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
             "ndcg@10 below floor: 0.914 < 0.95, n = 40",
             "  mean 0.914, 95% CI [[]*]",
             "  q0: 0.138",
-            "      d (grade 3): now not among the 3 retrieved",
+            "      d (grade 3): not among the 3 retrieved",
             "  all queries: 4 of 80 relevant documents missing over 40 queries: 4 not retrieved",
         ]
     )
@@ -173,7 +173,7 @@ class TestCeilings:
             "  q7: 1.000",
             "      secret at rank 3, with no relevant result below it",
         ]
-        assert "      a3 (grade 1): now at rank 2" in lines  # a missed floor is explained beside it
+        assert "      a3 (grade 1): at rank 2" in lines  # a missed floor is explained beside it
         answered = {query: ranking for query, ranking in run.items() if query[0] == "n"}
         with pytest.raises(pytest.fail.Exception, match="\n      x at rank 1, for an unanswerable question\n"):
             check({query: FORBIDDEN[query] for query in answered}, answered, at_most={"false_answer": 0.1}, name="n")

@@ -284,19 +284,30 @@ def _relevant_lines(
         groups.setdefault(key, []).append(finding)
     for alternatives in islice(groups.values(), MAX_DOCUMENTS):
         finding = _best_ranked(alternatives, ranks_before or {})
-        before_text = "" if ranks_before is None else _format_rank_before(alternatives, ranks_before)
-        yield f"      {finding.label} (grade {finding.grade:g}): {before_text}{_format_rank_now(finding)}"
+        place = _format_place(finding)
+        if ranks_before is not None:
+            place = _format_rank_before(alternatives, ranks_before) + _format_place_now(finding, place)
+        yield f"      {finding.label} (grade {finding.grade:g}): {place}"
     if len(groups) > MAX_DOCUMENTS:
         yield f"      and {len(groups) - MAX_DOCUMENTS} more relevant"
 
 
-def _format_rank_now(finding: Finding) -> str:
-    """Return the rank of a document now, with its outcome if that is more than found."""
+def _format_place(finding: Finding) -> str:
+    """Return the rank of a document, with its outcome if that is more than found."""
     if finding.rank is None:
-        return f"now {finding.detail}"
+        return finding.detail
     if finding.kind == "found":
-        return f"now at rank {finding.rank}"
-    return f"now at rank {finding.rank}, {finding.detail}"
+        return f"at rank {finding.rank}"
+    return f"at rank {finding.rank}, {finding.detail}"
+
+
+def _format_place_now(finding: Finding, place: str) -> str:
+    """Return the place of a document in distinction from its place before."""
+    if finding.kind == "empty_ranking":
+        return "this query now has no results"
+    if finding.kind == "retriever_error":
+        return place
+    return f"now {place}"
 
 
 def _best_ranked(alternatives: Sequence[Finding], ranks_before: Mapping[str, int | None]) -> Finding:
