@@ -80,6 +80,21 @@ def test_every_query_can_have_a_floor(builds: Builds) -> None:
     )
 
 
+def test_a_floor_of_single_queries_needs_no_other_bound_and_names_the_queries_that_miss_it(
+    check: RetrievalCheck,
+) -> None:
+    qrels: Any = {f"q{number}": ["d"] for number in range(6)}
+    run: Any = {query: ["x", "y"] if query in {"q1", "q4"} else ["d", "x"] for query in qrels}
+    check(qrels, run, at_least_per_query={"mrr": {"q0": 1.0, "q2": 1.0}})
+    with pytest.raises(pytest.fail.Exception) as caught:
+        check(qrels, run, at_least_per_query={"mrr": {"q0": 1.0, "q4": 1.0}}, name="other")
+    assert str(caught.value).splitlines() == [
+        "mrr below floor: 1 of 2 queries: q4 0.000 < 1",
+        "  q4: 0.000",
+        "      d (grade 1): not among the 2 retrieved",
+    ]
+
+
 def test_a_floor_sees_what_has_no_value_any_more(builds: Builds) -> None:
     suite = SUITE.replace("    LOST", "    QRELS |= {f'q{i}': {'d': 0} for i in range(4, 40)}\n    LOST")
     suite = suite.replace(", baseline=True", "").replace('"mrr": None', '"mrr": FLOOR')
