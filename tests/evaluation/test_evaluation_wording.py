@@ -88,7 +88,7 @@ def stage_texts() -> list[str]:
         wording.format_stage_flow(0.125, "document", one_suffices=False),
         wording.format_stage_flow(0.125, "passage", one_suffices=True),
         wording.format_sources(["bm25", "dense"]),
-        wording.ASSUMED_SOURCES,
+        wording.format_sources(["bm25"], is_assumed=True),
         wording.format_ceiling_head("ndcg@10"),
         wording.CEILING_MEANING,
         wording.format_unreached(["joined", "reranked"]),

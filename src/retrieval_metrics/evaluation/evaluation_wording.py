@@ -244,16 +244,17 @@ def format_stage_flow(found_share: float, unit: str, *, one_suffices: bool) -> s
     return f"{found} of relevant {unit}s found; share remaining and lost after each stage"
 
 
-def format_sources(first_stages: Sequence[str]) -> str:
-    """Return which stages retrieve."""
-    return f"first-stage retrievers (no losses attributed): {', '.join(first_stages)}"
-
-
 # The rule by which sources are found where the inputs of stages are not recorded.
 ASSUMED_SOURCES = (
-    "first-stage retrievers are inferred: the first stage, and any stage that adds documents but lacks some that an "
-    "earlier stage had and a later stage has again; losses(metric, sources=[...]) overrides this"
+    "inferred: the first stage, and any stage that adds documents but lacks some that an earlier stage had and a later "
+    "stage has again; losses(metric, sources=[...]) overrides this"
 )
+
+
+def format_sources(first_stages: Sequence[str], *, is_assumed: bool = False) -> str:
+    """Return which stages retrieve, and by which rule that was found if it is assumed."""
+    note = f"first-stage retrievers (no losses attributed): {', '.join(first_stages)}"
+    return f"{note}; {ASSUMED_SOURCES}" if is_assumed else note
 
 
 def format_chance(chance: Chance) -> str:
