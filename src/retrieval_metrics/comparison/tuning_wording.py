@@ -79,10 +79,11 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
         f"best in bootstrap resamples: {shares}",
     ]
     if tuning.winner != tuning.default:
-        n_tried = numbers.format_count(len(tuning.settings) - 1, "setting")
+        n_tried = len(tuning.settings) - 1
         p_value = numbers.format_p_value(tuning.p)
         equals = "" if p_value.startswith("<") else "= "
-        notes.append(f"winner vs default: p {equals}{p_value}, corrected for {n_tried}")
+        correction = f", corrected for {n_tried:,} settings" if n_tried > 1 else ""
+        notes.append(f"winner vs default: p {equals}{p_value}{correction}")
     if tuning.indistinguishable:
         names = numbers.join_names(list(tuning.indistinguishable), MAX_INDISTINGUISHABLE)
         notes.append(f"not distinguishable from the winner: {names}")
