@@ -120,6 +120,14 @@ class TestWhatIsShown:
         assert "Randomisation test" not in str(comparison)
         assert "not comparable" in repr(comparison.differences[0])
 
+    def test_little_is_judged_because_of_the_ids_so_that_is_no_caveat_of_its_own(self) -> None:
+        qrels: Any = {query: {**dict.fromkeys(documents, 1), "x": 0} for query, documents in OLD.items()}
+        comparison = compare(self.runs, qrels=qrels)
+        assert comparison.judged_coverage is not None
+        assert comparison.judged_coverage.is_unbalanced
+        (caveat,) = comparison.conclusions.caveats
+        assert caveat.startswith("rebuilt: no retrieved document is judged")
+
     def test_other_pairs_keep_their_numbers(self) -> None:
         comparison = compare({**self.runs, "other": LATE}, qrels=OLD)
         rows = {pair: table.table().rows[0] for pair, table in comparison.differences.by_pair.items()}

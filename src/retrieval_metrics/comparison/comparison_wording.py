@@ -100,7 +100,9 @@ def judged_coverage_note(comparison: ComparisonRecord) -> str:
             "Condensed lists (unjudged documents removed) favour the system with the lower judged@k"
             f"{favoured} (Sakai and Kando 2008; {shares})."
         )
-    if not coverage.is_unbalanced:
+    # Where ids do not match, that is why little is judged, and another warning says so.
+    is_any_pair_measured = any(difference.measured for difference in comparison.differences)
+    if not coverage.is_unbalanced or not is_any_pair_measured:
         return ""
     remedy = ""
     if comparison.unjudged is None:
