@@ -142,6 +142,11 @@ class TestWhatIsShown:
         changes = sorted_changes(comparison.difference("mrr", "old", "rebuilt"))
         assert changes.label == ""
 
+    def test_it_is_no_pilot_of_a_plan(self) -> None:
+        comparison = compare({"old": OLD, "rebuilt": {**REBUILT, "q0": ["x"]}}, qrels=OLD)
+        with pytest.raises(ValueError, match="the pilot does not show how rebuilt and old differ: their ids match"):
+            rm.plan(0.05, "mrr", pilot=comparison)
+
     def test_a_frame_names_the_conclusion_beside_the_numbers(self) -> None:
         frame = compare(self.runs, qrels=OLD).to_pandas()
         assert frame["conclusion"].tolist() == ["not_comparable"]

@@ -121,11 +121,11 @@ class _PairPlan(NamedTuple):
 
 
 def _plan_pairs(comparison: rm.Comparison, size: float) -> list[_PairPlan]:
-    """Return a plan for each difference of comparable systems whose spread is known."""
+    """Return a plan for each measured difference whose spread is known."""
     n_differences = len(comparison.differences)
     plans = []
     for difference in comparison.differences:
-        if difference.comparable and difference.n >= MIN_PILOT_QUERIES and not difference.identical:
+        if difference.measured and difference.n >= MIN_PILOT_QUERIES and not difference.identical:
             plan = rm.plan(size, difference.metric, pilot=difference, comparisons=n_differences, level=comparison.level)
             plans.append(_PairPlan(difference, plan))
     return plans
