@@ -179,7 +179,7 @@ COMPARING = (
         "Compare without unjudged documents",
         'print(rm.compare(questions, two, "ndcg@10", baseline="keywords", unjudged="condensed"))',
     ),
-    Section("Documents to judge next", "print(*comparison.to_judge(3), sep='\\n')"),
+    Section("Documents to judge next", "print(comparison.to_judge(3))"),
     Section(
         "Compare with a baseline that failed for some questions",
         'print(rm.compare(questions, {"before": run, "now": stems}, "ndcg@10", baseline="before"))',

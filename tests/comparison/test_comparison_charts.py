@@ -54,6 +54,7 @@ def test_of_several_systems_the_changes_are_those_from_the_second_to_the_best() 
     runs = {name: late_at_every(step, 30) for name, step in steps.items()}
     comparison = rm.compare(qrels, runs, "mrr")
     shown = main_pair_changes(comparison, comparison.metrics[0])
+    assert shown is not None
     difference = comparison.difference("mrr", "second", "best")
     assert shown.title == "best \u2212 second in mrr, by query"
     assert shown.mean == -difference.mean

@@ -5,6 +5,7 @@ import pytest
 
 import retrieval_metrics as rm
 from partly_judged_systems import Run, pooled, quietly
+from retrieval_metrics.reports.numbers import format_value
 
 METRICS = ["ndcg@4", "mrr@4", "recall@4", "map"]
 
@@ -44,6 +45,10 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
     chosen = comparison.to_judge(5)
     assert len(chosen) == 5
     first = chosen[0]
+    ranks = ", ".join(f"{system} {rank}" for system, rank in first.ranks.items())
+    effect = format_value(first.effect)
+    assert chosen.tables[0].rows[0] == [first.query, first.document, effect, ranks]
+    assert str(first) == f"{first.query}: {first.document} (effect {effect}; {ranks})"
     base = comparison.difference("ndcg@4").mean
     assert "B" in first.ranks
     query = str(first.query)

@@ -7,7 +7,9 @@ import pytest
 
 import retrieval_metrics as rm
 from data_warning_kinds import evaluate_silently
+from retrieval_metrics.comparison.comparison_charts import main_pair_changes, sorted_changes
 from retrieval_metrics.comparison.id_obstacles import find_unmeasured
+from retrieval_metrics.comparison.system_ranking import choose_main_pair
 from retrieval_metrics.evaluation.data_warnings import find_near_misses_note
 from run_shapes import in_columns, with_items
 
@@ -64,6 +66,7 @@ OLD: Any = {f"q{number}": [f"old-{number}"] for number in range(30)}
 REBUILT: Any = {query: ["y", f"new{documents[0]}"] for query, documents in OLD.items()}
 MEASURED: Any = {query: ["x", documents[0]] for query, documents in OLD.items()}
 SHARED: Any = {query: ["x"] for query in OLD}
+LATE: Any = {query: ["x", "z", documents[0]] for query, documents in OLD.items()}
 # Known documents, none of them relevant, and not those of the query before or after.
 OTHERS: Any = {f"q{number}": [f"old-{(number + 7) % 30}"] for number in range(30)}
 
@@ -94,10 +97,70 @@ def test_spans_that_cannot_be_looked_for_are_not_measured() -> None:
 
 
 def test_three_systems_of_which_one_is_foreign() -> None:
-    other: Any = {query: ["x", "z", documents[0]] for query, documents in OLD.items()}
-    comparison = compare({"a": MEASURED, "b": REBUILT, "c": other}, qrels=OLD)
+    comparison = compare({"a": MEASURED, "b": REBUILT, "c": LATE}, qrels=OLD)
     kinds = {(conclusion.system, conclusion.baseline): conclusion.kind for conclusion in comparison.conclusions}
     assert kinds == {("b", "a"): "not_comparable", ("c", "a"): "worse", ("c", "b"): "not_comparable"}
+
+
+class TestWhatIsShown:
+    """Of systems that were not measured, the means stand alone: a difference would be taken for a result."""
+
+    runs: Any = {"old": MEASURED, "rebuilt": REBUILT}
+
+    def test_tables_have_no_difference(self) -> None:
+        comparison = compare(self.runs, ["mrr", "recall@5"], OLD)
+        pair_table = comparison.tables[0]
+        assert [row[1:] for row in pair_table.rows] == [
+            ["0.500", "0.000", "-", "-", "-", "-", "30"],
+            ["1.000", "0.000", "-", "-", "-", "-", "30"],
+        ]
+        details = comparison.details.tables[1]
+        assert [set(row[1:]) for row in details.rows] == [{"-"}, {"-"}]
+        assert details.notes == []
+        assert "Randomisation test" not in str(comparison)
+        assert "not comparable" in repr(comparison.differences[0])
+
+    def test_little_is_judged_because_of_the_ids_so_that_is_no_caveat_of_its_own(self) -> None:
+        qrels: Any = {query: {**dict.fromkeys(documents, 1), "x": 0} for query, documents in OLD.items()}
+        comparison = compare(self.runs, qrels=qrels)
+        assert comparison.judged_coverage is not None
+        assert comparison.judged_coverage.is_unbalanced
+        (caveat,) = comparison.conclusions.caveats
+        assert caveat.startswith("rebuilt: no retrieved document is judged")
+
+    def test_other_pairs_keep_their_numbers(self) -> None:
+        comparison = compare({**self.runs, "other": LATE}, qrels=OLD)
+        rows = {pair: table.table().rows[0] for pair, table in comparison.differences.by_pair.items()}
+        assert rows["rebuilt", "old"] == ["mrr", "-", "-", "-", "-"]
+        assert rows["other", "old"][1] == "-0.167"
+        assert comparison.ranking.cheapest_noninferior(0.5, dict.fromkeys(comparison.systems, 1)) is None
+
+    def test_charts_show_comparable_systems_first_and_no_mean_of_others(self) -> None:
+        comparison = compare({"rebuilt": REBUILT, "old": MEASURED, "late": LATE}, qrels=OLD)
+        assert choose_main_pair(comparison, rm.Metric.parse("mrr")) == ("late", "old")
+        assert main_pair_changes(compare(self.runs, qrels=OLD), rm.Metric.parse("mrr")) is None
+        changes = sorted_changes(comparison.difference("mrr", "old", "rebuilt"))
+        assert changes.label == ""
+
+    def test_it_is_no_pilot_of_a_plan(self) -> None:
+        comparison = compare({"old": OLD, "rebuilt": {**REBUILT, "q0": ["x"]}}, qrels=OLD)
+        with pytest.raises(ValueError, match="the pilot does not show how rebuilt and old differ: their ids match"):
+            rm.plan(0.05, "mrr", pilot=comparison)
+
+    def test_a_frame_names_the_conclusion_beside_the_numbers(self) -> None:
+        frame = compare(self.runs, qrels=OLD).to_pandas()
+        assert frame["conclusion"].tolist() == ["not_comparable"]
+        assert frame["difference"].tolist() == [-0.5]
+
+    def test_of_a_budget_that_one_does_not_fill_the_measured_difference_stays(self) -> None:
+        def with_texts(ranking: list[str]) -> list[rm.Retrieved]:
+            return [rm.Retrieved(document, text="a" * 400) for document in ranking]
+
+        full = {query: with_texts(["v", "w", "x", "y", *documents]) for query, documents in OLD.items()}
+        short = {query: with_texts(documents) for query, documents in OLD.items()}
+        comparison = compare({"full": full, "short": short}, "mrr@2000chars", OLD)
+        assert comparison.conclusions[0].kind == "not_comparable"
+        assert comparison.tables[0].rows == [["mrr@2000chars", "0.200", "1.000", "+0.800", "-", "-", "30/0/0", "30"]]
 
 
 class TestTune:
@@ -156,7 +219,7 @@ class TestTune:
             tuning.save(tmp_path / "small.json", rankings=False)
         tuning.report(tmp_path / "tuning.html")
         assert "not compared" in (tmp_path / "tuning.html").read_text()
-        with pytest.raises(ValueError, match=r"no setting meets the constraints .* not compared: other"):
+        with pytest.raises(ValueError, match=r"no setting meets .* not compared because of their IDs: other"):
             rm.tune(settings, qrels, "mrr", default="late", at_least={"mrr": 1.0}, at_most={"mrr": 0.99})
 
     @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")

@@ -17,6 +17,7 @@ def test_the_numbers_and_what_is_said_of_them() -> None:
     assert changes.per_query["overlap@3"] == {"q1": 2 / 3, "q2": 1.0, "q3": 1.0}
     assert changes.per_query["max_loss(precision@3)"] == {"q1": 1 / 3, "q2": 0.0, "q3": 0.0}
     assert changes.moved(metric="overlap@3") == [("q1", 2 / 3)]
+    assert str(changes.moved(metric="overlap@3")) == "query  overlap@3\nq1         0.667"
     assert [query for query, _ in changes.moved(5)] == ["q1", "q2"]  # by rbo, which goes on as a ranking ends
     text = str(changes)
     assert "identical top 3 in 1 of 3 queries; lowest rbo: q1" in text

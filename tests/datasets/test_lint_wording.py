@@ -25,7 +25,7 @@ SENTENCES = [
     wording.format_echo(QUESTION, "vault", 0.953, "opens the vault", 3),
     wording.format_echo(QUESTION, SPAN, 1.0, "opens the vault", 3),
     wording.format_duplicate_question(QUESTION, "q1"),
-    wording.format_duplicate_question_fix("q1", "q4"),
+    wording.format_duplicate_question_fix("q1"),
     wording.format_near_duplicate_question("Who opened the vault at night?", "q1", QUESTION, 0.8),
     wording.format_contradicting_judgments(QUESTION, "q1", wording.format_opposed_grades("vault")),
     wording.format_contradicting_judgments(QUESTION, 1, wording.format_different_relevant(1, "'coffee'", 4, "'vault'")),

@@ -1,6 +1,7 @@
 """Which retrieved item satisfies which judgment."""
 
 from io import StringIO
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -35,18 +36,31 @@ def test_it_matches_as_evaluate_is_told_to() -> None:
 def test_long_quotes_do_not_break_the_table() -> None:
     table = str(rm.match({"q": [Quote("many words " * 30)]}, {"q": HALVES}))
     assert max(map(len, table.splitlines())) < 100
-    longest = "d" * (MAX_CELL_LENGTH - len("''"))
-    assert f"{longest!r} " in str(rm.match({"q": [longest]}, {"q": HALVES}))
+    longest = "d" * MAX_CELL_LENGTH
+    assert f" {longest} " in str(rm.match({"q": [longest]}, {"q": HALVES}))
     assert f"{longest}d" not in str(rm.match({"q": [f"{longest}d"]}, {"q": HALVES}))
     assert "<table>" in rm.match({"q": [Quote("many words")]}, {"q": HALVES})._repr_html_()
+
+
+def test_pieces_are_shown_as_other_tables_show_them() -> None:
+    pieces: list[Any] = [Quote("wraps a block"), rm.Text("opens a file"), Span("a", 0, 9), rm.Metadata(page=7)]
+    items = [Retrieved("c1", "wraps a block", source="a", metadata={"page": 7})]
+    table = rm.match({"q": [*pieces, "c7"]}, {"q": items}).tables[0]
+    assert [row[1] for row in table.rows] == [
+        "“wraps a block”",
+        "“opens a file”",
+        "a, characters 0 to 9",
+        "page 7",
+        "c7",
+    ]
 
 
 def test_it_prints_like_every_other_result_and_becomes_a_dataframe() -> None:
     matches = rm.match({"q": {"c2": 1, "c7": 2}}, {"q": HALVES})
     console = Console(file=StringIO(), width=100)
     console.print(matches)
-    assert "'q'  'c7'" in console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
-    assert "| 'q'  'c2' | 1 | 2 |" in matches.to_markdown()
+    assert " c7 " in console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
+    assert "| q | c2 | 1 | 2 |" in matches.to_markdown()
     frame = matches.to_pandas()
     assert list(frame.columns) == ["query", "relevant", "grade", "rank"]
     assert frame["relevant"].tolist() == ["c2", "c7"]

@@ -311,7 +311,7 @@ def test_failures_as_a_frame_and_as_a_figure() -> None:
         ["q1", "a", "below_cutoff"],
         ["q2", "b", "not_retrieved"],
     ]
-    assert result.explain("q2").to_pandas()["detail"].to_list() == ["not among the 1 retrieved"]
+    assert result.explain("q2").to_pandas()["detail"].to_list() == ["not retrieved (only 1 result)"]
     drawn = [text.get_text() for text in worst.plot().axes[0].texts if text.get_text()]
     assert drawn == ["1", "1"]
     with pytest.raises(ValueError, match="no failures to draw: all 2 relevant documents found"):

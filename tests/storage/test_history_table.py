@@ -23,7 +23,7 @@ def test_it_says_where_the_questions_or_the_rules_changed(tmp_path: Path) -> Non
     assert lines[2].endswith("questions")
     assert lines[3].endswith("rules")
     assert lines[4] == (
-        "2 evaluations on the current questions (1 of the 3 entries has others); "
+        "2 evaluations on the current questions (1 earlier on other questions or judgments); "
         "the more there are, the more likely the best one is due to chance"
     )
 

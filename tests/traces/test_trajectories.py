@@ -116,11 +116,9 @@ QRELS = {"q": ["d7", "d2", "d8", "d9"]}
 
 def test_an_explanation_tells_what_each_call_did_with_a_document() -> None:
     explained = rm.evaluate(QRELS, T.union(), "recall").explain("q")
-    assert {
-        finding.document: finding.detail.partition("; found by ")[2] or finding.detail for finding in explained.findings
-    } == {
-        "d7": "call 2, read, cited",
-        "d2": "call 1, repeated by call 2, not read, not cited",
+    assert {finding.document: finding.detail for finding in explained.findings} == {
+        "d7": "found by call 2, read, cited",
+        "d2": "found by call 1, repeated by call 2, not read, not cited",
         "d8": "dropped inside call 1",
         "d9": "not found by any call",
     }
@@ -138,7 +136,7 @@ def test_a_piece_is_told_by_the_call_of_the_item_that_holds_it() -> None:
     items = [rm.Retrieved("c1", "nothing of note"), rm.Retrieved("c2", "the file is closed at the end")]
     t = rm.Trajectories({"q": rm.Trajectory([rm.SearchCall("a", items[:1]), rm.SearchCall("b", items[1:], turn=2)])})
     explained = rm.evaluate({"q": [rm.Quote("the file is closed")]}, t.union(), "recall").explain("q")
-    assert [finding.detail for finding in explained.findings] == ["found; found by call 2"]
+    assert [finding.detail for finding in explained.findings] == ["found by call 2"]
     read = rm.Trajectories({"q": rm.Trajectory(t["q"].calls, context=items[:1], citations=["c2"])})
     pieces = [rm.Quote("the file is closed"), rm.Quote("nothing of note"), rm.Quote("never said anywhere")]
     explained = rm.evaluate({"q": pieces}, read.context(), "recall").explain("q")

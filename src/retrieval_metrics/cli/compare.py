@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> bool:
         comparison.save(arguments.save)
     failures = []
     for conclusion in comparison.conclusions:
-        is_unmeasured = conclusion.kind == "not_comparable" and conclusion.details.obstacle != "budget"
+        is_unmeasured = conclusion.kind == "not_comparable" and not conclusion.details.measured
         if arguments.fail_if_worse and (conclusion.kind == "worse" or is_unmeasured):
             failures.append(conclusion.sentence)
     return output.finish(_comparison_output(comparison, arguments.plan), arguments, failures)
@@ -121,11 +121,11 @@ class _PairPlan(NamedTuple):
 
 
 def _plan_pairs(comparison: rm.Comparison, size: float) -> list[_PairPlan]:
-    """Return a plan for each difference whose spread is known."""
+    """Return a plan for each measured difference whose spread is known."""
     n_differences = len(comparison.differences)
     plans = []
     for difference in comparison.differences:
-        if difference.n >= MIN_PILOT_QUERIES and not difference.identical:
+        if difference.measured and difference.n >= MIN_PILOT_QUERIES and not difference.identical:
             plan = rm.plan(size, difference.metric, pilot=difference, comparisons=n_differences, level=comparison.level)
             plans.append(_PairPlan(difference, plan))
     return plans

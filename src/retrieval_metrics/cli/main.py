@@ -58,6 +58,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_INTERRUPTED
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
         message = str(error) or "there is not enough memory; a TREC run can be streamed with --memory SIZE"
+        if isinstance(error, OSError):
+            # The number of the system's error tells a user nothing that its text does not.
+            message = message.removeprefix(f"[Errno {error.errno}] ")
         output.say(f"error: {_with_option_names(message, arguments)}")
         _discard_output()
         return EXIT_INVALID

@@ -37,21 +37,23 @@ class _RuleKey:
 
 
 def _difference_notes(audit: Audit) -> list[str]:
-    """Return a sentence for each rule of each rule set, with all its metrics and the largest difference."""
+    """Return a sentence for each rule and the rule sets that have it, with its metrics and the largest difference."""
     differences_by_rule: dict[_RuleKey, list[RuleDifference]] = {}
     for difference in audit.differences:
         key = _RuleKey(difference.rule_name, difference.rules, difference.meaning)
         differences_by_rule.setdefault(key, []).append(difference)
-    notes = []
+    # Rule sets that differ alike share a sentence.
+    names_by_sentence: dict[str, list[str]] = {}
     for key, differences in differences_by_rule.items():
         metrics = ", ".join(f"{difference.metric} in {len(difference.queries)}" for difference in differences)
         largest = max(differences, key=_absolute_difference)
         detail = f": {largest.detail}" if largest.detail else ""
-        notes.append(
-            f"{key.rule_set_name}: {key.meaning} ({metrics} of {len(audit.queries)}); e.g. {largest.metric} of "
-            f"{largest.example!r}: {_format_value(largest.value)} vs {_format_value(largest.reference)}{detail}"
+        sentence = (
+            f"{key.meaning} ({metrics} of {len(audit.queries)}); e.g. {largest.metric} of {largest.example!r}: "
+            f"{_format_value(largest.value)} vs {_format_value(largest.reference)}{detail}"
         )
-    return notes
+        names_by_sentence.setdefault(sentence, []).append(key.rule_set_name)
+    return [f"{numbers.join_names(names)}: {sentence}" for sentence, names in names_by_sentence.items()]
 
 
 def _absolute_difference(difference: RuleDifference) -> float:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.comparison.conclusions import Conclusion
     from retrieval_metrics.comparison.difference import Difference
-    from retrieval_metrics.comparison.documents_to_judge import ToJudge
+    from retrieval_metrics.comparison.documents_to_judge import DocumentsToJudge
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.metrics.base.metric import Metric
@@ -107,8 +107,8 @@ class Comparison(ComparisonRecord, Printed):
 
         save_comparison(self, path, labels, rankings=rankings)
 
-    def to_judge(self, n: int = 20) -> list[ToJudge]:
-        """Return the unjudged documents whose judgments would change the comparison most, in that order.
+    def to_judge(self, n: int = 20) -> DocumentsToJudge:
+        """Return the unjudged documents whose judgments would change the comparison most, in that order, to print.
 
         The candidates are the unjudged documents among the first k of a system, where k is the largest cutoff of the
         metrics. Each is ranked by how much a mean difference between two compared systems would change if this document
@@ -129,6 +129,9 @@ class Comparison(ComparisonRecord, Printed):
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per difference.
+
+        Select by `conclusion` before you read p values: where it is `"not_comparable"`, the numbers say how ids match
+        or how budgets are filled, not which system is better.
 
         Raises:
             ImportError: If pandas is not installed; the message contains the command.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ from retrieval_metrics.reports.charts import (
     SharesRow,
     SortedChanges,
 )
+from retrieval_metrics.statistics import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,18 +86,25 @@ def star_notes(comparison: ComparisonRecord) -> list[str]:
     return ["* Pareto: better than every system at least as fast"]
 
 
-def main_pair_changes(comparison: ComparisonRecord, metric: Metric) -> SortedChanges:
-    """Return the changes of the main pair; of several systems without a baseline, those towards the better one."""
+def main_pair_changes(comparison: ComparisonRecord, metric: Metric) -> SortedChanges | None:
+    """Return the changes of the main pair; of several systems without a baseline, those towards the better one.
+
+    None if a system of that pair was not measured: the changes then show how ids match.
+    """
     system, baseline = choose_main_pair(comparison, metric)
     order = systems_in_order(comparison, metric)
     is_baseline_better = order.index(baseline) < order.index(system)
     is_direction_free = comparison.baseline is None and len(comparison.systems) > 2
     difference = comparison.difference(metric, system, baseline)
+    if not difference.measured:
+        return None
     return sorted_changes(difference, is_reversed=is_direction_free and is_baseline_better)
 
 
 def sorted_changes(difference: Difference, *, is_reversed: bool = False) -> SortedChanges:
     """Return the difference of every query, the largest gain first.
+
+    The mean is left out if a system was not measured, and its interval if the two are not comparable.
 
     Args:
         difference: The difference of a system from its baseline.
@@ -104,8 +113,8 @@ def sorted_changes(difference: Difference, *, is_reversed: bool = False) -> Sort
     system = difference.system
     baseline = difference.baseline
     values = difference.values
-    mean = difference.mean
-    interval = difference.interval
+    mean = difference.mean if difference.measured else nan
+    interval = difference.interval if difference.comparable else Interval(nan, nan)
     paired = difference.paired
     counts = QueryCounts(paired.wins, paired.ties, paired.losses)
     if is_reversed:

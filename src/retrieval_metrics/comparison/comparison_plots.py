@@ -76,11 +76,11 @@ def _draw_overview(comparison: ComparisonRecord, main_metric_name: str, across: 
         sentences = [comparison.conclusions.get(main_metric_name).sentence]
     else:
         sentences = comparison.ranking.sentences_by_metric[main_metric_name]
-    panels = [
-        *_mean_panels(comparison, [main_metric], key, drawn, small=False),
-        changes_panel(key(main_pair_changes(comparison, main_metric))),
-        *_mean_panels(comparison, other_metrics, key, drawn, small=True),
-    ]
+    panels = _mean_panels(comparison, [main_metric], key, drawn, small=False)
+    changes = main_pair_changes(comparison, main_metric)
+    if changes is not None:
+        panels.append(changes_panel(key(changes)))
+    panels += _mean_panels(comparison, other_metrics, key, drawn, small=True)
     note = " ".join([*comparison.conclusions.caveats, _note_on_means(comparison)])
     return figure(panels, across, title=" ".join(sentences), note=note, key=key)
 
@@ -101,11 +101,15 @@ def _mean_panels(
 
 
 def _clearest_pairs(comparison: ComparisonRecord, metric_name: str) -> list[tuple[str, str]]:
-    """Return the pairs to draw: all of them, or those with the smallest p values if there are many."""
+    """Return the pairs to draw: all, or of many those with the smallest p values, comparable pairs first."""
     if len(comparison.pairs) <= MAX_DRAWN_PAIRS:
         return comparison.pairs
-    by_p_value = sorted(comparison.pairs, key=lambda pair: comparison.difference(metric_name, *pair).p_corrected)
-    return by_p_value[:MAX_DRAWN_PAIRS]
+
+    def sort_key(pair: tuple[str, str]) -> tuple[bool, float]:
+        difference = comparison.difference(metric_name, *pair)
+        return not difference.comparable, difference.p_corrected
+
+    return sorted(comparison.pairs, key=sort_key)[:MAX_DRAWN_PAIRS]
 
 
 def _note_on_pairs(comparison: ComparisonRecord) -> str:

@@ -142,12 +142,17 @@ def _answer(comparison: ComparisonRecord, main: Metric, main_means: str, key: Na
     if not has_few_sentences:
         sentences = [*comparison.conclusions.caveats, *comparison.ranking.sentences]
     words = page.sentences(key(sentences))
-    changes = svg_charts.draw_changes(key(main_pair_changes(comparison, main)))
+    changes = main_pair_changes(comparison, main)
+    # Drawn before the key is shown, to which it adds names.
+    changes_chart = ""
+    if changes is not None:
+        changes_chart = svg_charts.draw_changes(key(changes))
     drawn = [main_means]
     key_lines = [*key.lines, *drawn_systems_notes(comparison), *star_notes(comparison)]
     if key_lines:
         drawn.append(page.sentences(key_lines))
-    drawn.append(changes)
+    if changes_chart:
+        drawn.append(changes_chart)
     return page.side_by_side(words, svg_charts.arrange_charts(*drawn), picture_leads=not has_few_sentences)
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.judged_coverage import JudgedCoverage
     from retrieval_metrics.comparison.selection_bias import SelectionBias
 
+# What the column `effect` of documents to judge is.
+EFFECT_MEANING = "effect: the largest change of a mean difference if the document had the highest grade"
+
 # The number of queries that are named because their values changed most.
 MAX_CHANGES = 3
 
@@ -97,7 +100,9 @@ def judged_coverage_note(comparison: ComparisonRecord) -> str:
             "Condensed lists (unjudged documents removed) favour the system with the lower judged@k"
             f"{favoured} (Sakai and Kando 2008; {shares})."
         )
-    if not coverage.is_unbalanced:
+    # Where ids do not match, that is why little is judged, and another warning says so.
+    is_any_pair_measured = any(difference.measured for difference in comparison.differences)
+    if not coverage.is_unbalanced or not is_any_pair_measured:
         return ""
     remedy = ""
     if comparison.unjudged is None:

@@ -205,15 +205,18 @@ def _join_clauses(clauses: Sequence[str]) -> str:
 def _format_differences(groups: Sequence[ConclusionGroup], metrics: str) -> str:
     """Return metrics with their differences and intervals; of many, the smallest and the largest."""
     metrics_by_size = _metrics_by_text(groups, map(_format_sizes, groups))
+    has_lists = any(map(_lists_sizes, groups))
     if len(metrics_by_size) > MAX_NAMES:
         sizes: list[float] = []
         for group in groups:
             sizes += _sizes(group)
+        has_lists = False
         metrics_by_size = {
             f"{numbers.format_three_digits(min(sizes))} to {numbers.format_three_digits(max(sizes))}": metrics
         }
     scope = " in this sample" if groups[0].is_sample_only else ""
-    return _join_clauses([f"{names}{scope} by {size}" for size, names in metrics_by_size.items()])
+    clauses = _join_clauses([f"{names}{scope} by {size}" for size, names in metrics_by_size.items()])
+    return f"{clauses}, respectively" if has_lists else clauses
 
 
 def _sizes(group: ConclusionGroup) -> list[float]:
@@ -226,9 +229,12 @@ def _format_sizes(group: ConclusionGroup) -> str:
         sizes = _sizes(group)
         return f"{numbers.format_three_digits(min(sizes))} to {numbers.format_three_digits(max(sizes))}"
     texts = list(map(_format_size, group.conclusions))
-    if len(set(texts)) == 1:
-        return texts[0]
-    return numbers.join_names(texts)
+    return numbers.join_names(texts) if _lists_sizes(group) else texts[0]
+
+
+def _lists_sizes(group: ConclusionGroup) -> bool:
+    """Return whether each system of a group has a difference of its own, in the order in which they are named."""
+    return len(group.conclusions) <= MAX_NAMES and len(set(map(_format_size, group.conclusions))) > 1
 
 
 def _format_size(conclusion: Conclusion) -> str:

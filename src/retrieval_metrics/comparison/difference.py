@@ -42,6 +42,9 @@ POWER = 0.8
 
 NO_TEXTS: QueryTexts = MappingProxyType({})
 
+# The cell of a table where nothing is known.
+UNKNOWN = "-"
+
 
 @register_record
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -172,6 +175,14 @@ class Difference:
         return self.comparable and is_significant(self.p_corrected, 1 - self.alpha)
 
     @property
+    def measured(self) -> bool:
+        """Whether the values are those of the two systems; false if ids, not systems, explain them.
+
+        Systems that fill a budget unequally are measured, as far as their rankings go, but not comparable.
+        """
+        return self.comparable or self.obstacle == "budget"
+
+    @property
     def identical(self) -> bool:
         """Whether both systems have the same value for every query."""
         return not self.values.any()
@@ -253,6 +264,8 @@ class Difference:
         return changes
 
     def __repr__(self) -> str:
+        if not self.comparable:
+            return f"<Difference {self.system} - {self.baseline} in {self.metric}: not comparable, n={self.n}>"
         return (
             f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.format_signed(self.mean)}, "
             f"p {numbers.format_p_value(self.p_corrected)} (uncorrected {numbers.format_p_value(self.p_uncorrected)}), "
@@ -281,6 +294,8 @@ class Differences(tuple[Difference, ...], Printed):
     def table(self, *, whole: bool = False, texts: QueryTexts = NO_TEXTS) -> Table:
         """Return the differences of a single pair of systems, a row per metric.
 
+        What says nothing about the systems is shown as `-`; see `difference_cells`.
+
         Args:
             whole: Whether to add the effect size and the minimum detectable effect.
             texts: The texts of the queries that are known, by query id.
@@ -292,9 +307,11 @@ class Differences(tuple[Difference, ...], Printed):
         for difference in self:
             cells = [difference.metric, *difference_cells(difference)]
             if whole:
-                cells += [_format_effect_size(difference), numbers.format_size(difference.mde().spread)]
+                cells += [_format_effect_size(difference), _format_mde(difference)]
             rows.append(cells)
-        changes = largest_changes_note(self.leading, texts)
+        changes = ""
+        if self.leading.measured:
+            changes = largest_changes_note(self.leading, texts)
         title = f"{self.leading.system} - {self.leading.baseline}"
         return Table(header, rows, [changes] if changes else [], title)
 
@@ -309,17 +326,35 @@ class Differences(tuple[Difference, ...], Printed):
 
 
 def difference_cells(difference: Difference) -> list[str]:
-    """Return a difference with its interval, its p value and its wins, ties and losses, as cells of a table."""
-    paired = difference.paired
-    return [
-        numbers.format_signed(difference.mean),
-        numbers.format_interval(difference.interval, difference=True),
-        numbers.format_p_value(difference.p_corrected),
-        f"{paired.wins}/{paired.ties}/{paired.losses}",
-    ]
+    """Return a difference with its interval, its p value and its wins, ties and losses, as cells of a table.
+
+    Of systems that are not comparable, nothing is shown that would support a conclusion: no interval and no p value,
+    and no difference at all unless both systems were measured.
+    """
+    mean = UNKNOWN
+    counts = UNKNOWN
+    if difference.measured:
+        paired = difference.paired
+        mean = numbers.format_signed(difference.mean)
+        counts = f"{paired.wins}/{paired.ties}/{paired.losses}"
+    interval = UNKNOWN
+    p_value = UNKNOWN
+    if difference.comparable:
+        interval = numbers.format_interval(difference.interval, difference=True)
+        p_value = numbers.format_p_value(difference.p_corrected)
+    return [mean, interval, p_value, counts]
 
 
 def _format_effect_size(difference: Difference) -> str:
-    """Return the effect size, or `-` where all queries change alike, so that it is infinite."""
+    """Return the effect size; `-` if a system was not measured, or all queries change alike, so that it is infinite."""
     effect_size = difference.paired.effect_size
-    return numbers.format_signed(effect_size) if isfinite(effect_size) else "-"
+    if not difference.measured or not isfinite(effect_size):
+        return UNKNOWN
+    return numbers.format_signed(effect_size)
+
+
+def _format_mde(difference: Difference) -> str:
+    """Return the minimum detectable effect; `-` if it is unknown, or the systems are not comparable."""
+    if not difference.comparable:
+        return UNKNOWN
+    return numbers.format_size(difference.mde().spread)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.comparison.comparison_wording import EFFECT_MEANING
 from retrieval_metrics.comparison.partly_judged import (
     PURPOSE,
     QueryCompletions,
@@ -13,6 +14,9 @@ from retrieval_metrics.comparison.partly_judged import (
     largest_cutoff,
     score_completions,
 )
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.display_text import format_ranks
+from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,10 +48,27 @@ class ToJudge(NamedTuple):
     effect: float
     ranks: Mapping[str, int]
 
+    def __str__(self) -> str:
+        return f"{self.query}: {self.document} (effect {numbers.format_value(self.effect)}; {format_ranks(self.ranks)})"
+
+
+class DocumentsToJudge(list[ToJudge], Printed):
+    """Documents to judge, those that could change a comparison most first, as a printable list."""
+
+    def _tables(self) -> list[Table]:
+        rows = []
+        for item in self:
+            effect = numbers.format_value(item.effect)
+            rows.append([str(item.query), str(item.document), effect, format_ranks(item.ranks)])
+        return [Table(["query", "document", "effect", "ranks"], rows, [EFFECT_MEANING], words=(0, 1, 3))]
+
+    def __str__(self) -> str:  # list is the first base, so its method would be inherited
+        return Printed.__str__(self)
+
 
 def rank_documents_to_judge(
     scores: Mapping[str, Scores], metrics: Sequence[Metric], differences: Differences, n: int
-) -> list[ToJudge]:
+) -> DocumentsToJudge:
     """Return the n unjudged documents whose judgment, each by itself, would change a difference most.
 
     See `Comparison.to_judge`.
@@ -73,7 +94,8 @@ def rank_documents_to_judge(
         for document, change in zip(partly_judged.documents, changes.tolist(), strict=True):
             ranks = partly_judged.ranks[document]
             candidates.append(ToJudge(partly_judged.query, document, change, ranks))
-    return sorted(candidates, key=lambda candidate: -candidate.effect)[:n]
+    candidates.sort(key=lambda candidate: -candidate.effect)
+    return DocumentsToJudge(candidates[:n])
 
 
 def _complete_one_document(partly_judged: PartlyJudgedQuery, grades: Sequence[float]) -> QueryCompletions:

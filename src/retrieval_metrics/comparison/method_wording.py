@@ -27,13 +27,15 @@ GLOSSARY = {
     "judged@k": "the share of a system's first k documents that is judged. The others count as not relevant, unless "
     "they were removed from the rankings (condensed lists).",
     "CI": "confidence interval of a difference, simultaneous over all comparisons made here: together they have the "
-    "given coverage, and each excludes 0 exactly if p is significant. A - means that there are too few queries.",
+    "given coverage, and each excludes 0 exactly if p is significant. A - means that there are too few queries, or "
+    "that the systems are not comparable.",
     "p": "the probability that any comparison made here shows a difference this large if no two systems differ "
     "(randomisation test: the systems are exchanged on random sets of queries, the same for all metrics; assumes "
     "differences symmetric about 0); at most 0.05 is significant at 95%.",
     "d_z": f"{EFFECT_SIZE}.",
     "W/T/L": "wins/ties/losses: the number of queries on which the first system is better, equal and worse.",
-    "MDE": f"{MINIMUM_DETECTABLE_EFFECT}. A - means that it is unknown: there are too few queries, or none differs.",
+    "MDE": f"{MINIMUM_DETECTABLE_EFFECT}. A - means that it is unknown: there are too few queries, none "
+    "differs, or the systems are not comparable.",
 }
 
 
@@ -44,13 +46,15 @@ def method_notes(comparison: ComparisonRecord, *, has_conclusions: bool = True) 
         comparison: The comparison.
         has_conclusions: Whether the conclusion of every pair stands above these notes.
     """
-    method_parts = [_format_test(comparison)]
-    if comparison.margin is not None:
-        method_parts.append(_format_margin_level(comparison, has_conclusions=has_conclusions))
+    method_parts = []
+    if any(difference.comparable for difference in comparison.differences):
+        method_parts.append(_format_test(comparison))
+        if comparison.margin is not None:
+            method_parts.append(_format_margin_level(comparison, has_conclusions=has_conclusions))
     if _mentions_mde(comparison.conclusions):
         method_parts.append(MDE_MEANING)
     method_parts += _missing_interval_notes(comparison)
-    notes = ["; ".join(method_parts)]
+    notes = ["; ".join(method_parts)] if method_parts else []
     notes += metric_notes(comparison.metrics)
     notes += _cluster_notes(comparison)
     notes += _left_out_notes(comparison)

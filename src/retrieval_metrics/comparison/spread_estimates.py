@@ -99,6 +99,11 @@ def _only_difference(pilot: Comparison, metric: Metric) -> Difference:
 def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: ClustersBy) -> SpreadEstimates:
     if pilot.metric != str(metric):
         raise ValueError(f"the pilot is a difference in {pilot.metric}, not in {metric}")
+    if not pilot.measured:
+        raise ValueError(
+            f"the pilot does not show how {pilot.system} and {pilot.baseline} differ: their ids match the judgments "
+            "badly; follow the warnings of the comparison first, or leave out pilot="
+        )
     labels = pilot.clusters if clusters == "source" else _cluster_labels(pilot.queries, clusters)
     units = Units.from_values(pilot.values, labels)
     n_units = len(units.sizes)

@@ -83,7 +83,7 @@ class PairwiseGain:
 
     Attributes:
         is_better: Whether it is significantly better.
-        smallest: The smallest gain in the joint interval; negative for a loss.
+        smallest: The smallest gain in the joint interval; negative for a loss, minus infinity if nothing bounds it.
     """
 
     is_better: bool
@@ -398,12 +398,16 @@ def _group_beside(
 
 
 def _compute_gains(conclusions: Sequence[Conclusion]) -> dict[tuple[str, str], PairwiseGain]:
-    """Return the gain of each two systems, in both orders."""
+    """Return the gain of each two systems, in both orders; nothing bounds that of systems that are not comparable."""
     gains = {}
     for conclusion in conclusions:
-        interval = conclusion.gain_interval
         system = conclusion.system
         baseline = conclusion.baseline
+        if not conclusion.details.comparable:
+            gains[system, baseline] = PairwiseGain(is_better=False, smallest=-inf)
+            gains[baseline, system] = PairwiseGain(is_better=False, smallest=-inf)
+            continue
+        interval = conclusion.gain_interval
         gains[system, baseline] = PairwiseGain(conclusion.kind == "better", interval.low)
         gains[baseline, system] = PairwiseGain(conclusion.kind == "worse", -interval.high)
     return gains
@@ -441,10 +445,18 @@ def systems_in_order(comparison: ComparisonRecord, metric: Metric) -> list[str]:
 
 
 def choose_main_pair(comparison: ComparisonRecord, metric: Metric) -> tuple[str, str]:
-    """Return the pair to show first: the best systems in a metric that differ, or the best beside the baseline."""
+    """Return the pair to show first: the best systems in a metric that differ, or the best beside the baseline.
+
+    Systems that are not comparable are shown first only if no others differ.
+    """
     position_by_system = {system: position for position, system in enumerate(systems_in_order(comparison, metric))}
     differing = []
+    comparable = []
     for difference in comparison.differences:
         if difference.metric == str(metric) and not difference.identical:
             differing.append(difference.pair)
-    return min(differing or comparison.pairs, key=lambda pair: sorted(map(position_by_system.__getitem__, pair)))
+            if difference.comparable:
+                comparable.append(difference.pair)
+    return min(
+        comparable or differing or comparison.pairs, key=lambda pair: sorted(map(position_by_system.__getitem__, pair))
+    )

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.comparison.compare import require_comparable
+from retrieval_metrics.comparison.tuning_bounds import LATENCY_COLUMN
 from retrieval_metrics.comparison.tuning_choice import choose_setting
-from retrieval_metrics.comparison.tuning_result import LATENCY_COLUMN, MAX_NAMED_SETTINGS, TuningRule
+from retrieval_metrics.comparison.tuning_result import MAX_NAMED_SETTINGS, TuningRule
 from retrieval_metrics.comparison.tuning_settings import evaluate_settings, read_settings
 from retrieval_metrics.evaluation.useful_bounds import require_useful_bound
 from retrieval_metrics.metrics.base.metric import Metric

@@ -8,7 +8,8 @@ import numpy as np
 
 from retrieval_metrics.comparison.compare import compare_evaluations
 from retrieval_metrics.comparison.id_obstacles import find_unmeasured
-from retrieval_metrics.comparison.tuning_result import LATENCY_COLUMN, TriedSetting, Tuning
+from retrieval_metrics.comparison.tuning_bounds import list_bounded_means
+from retrieval_metrics.comparison.tuning_result import TriedSetting, Tuning
 from retrieval_metrics.comparison.tuning_wording import (
     format_hidden_winner,
     format_infeasible_tuning,
@@ -52,11 +53,10 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
         show_progress=show_progress,
     )
     obstacles = _find_obstacles(comparison, rule.default)
-    feasible = {name for name in evaluations if _is_feasible(comparison.evaluations[name], rule)}
+    bounded_means = {name: list_bounded_means(comparison.evaluations[name], rule) for name in evaluations}
+    feasible = {name for name, means in bounded_means.items() if all(mean.is_kept for mean in means)}
     if not feasible.difference(obstacles):
-        bounds = {**rule.at_least, **rule.at_most}
-        default_means = dict(evaluations[rule.default].means)
-        raise ValueError(format_infeasible_tuning(bounds, default_means, list(obstacles)))
+        raise ValueError(format_infeasible_tuning(bounded_means, rule.default, list(obstacles)))
     names = _list_choices(rule.default, evaluations, feasible, obstacles)
     rows, values = comparison.paired_values.shared(metric, names)
     if not len(values):
@@ -159,7 +159,7 @@ def _find_obstacles(comparison: Comparison, default: str) -> dict[str, Obstacle]
 
 def _is_blocked_by_ids(difference: Difference) -> bool:
     """Return whether a setting cannot be compared with the default because of ids, not of a budget."""
-    return not difference.comparable and difference.obstacle != "budget"
+    return not difference.measured
 
 
 def _find_hidden_winners(comparison: Comparison, metric: Metric, winner: str, names: Iterable[str]) -> list[str]:
@@ -190,23 +190,3 @@ def _refuse_uncertain_winner(
 
 def _difference_from_default(comparison: Comparison, rule: TuningRule, name: str) -> Difference | None:
     return None if name == rule.default else comparison.difference(rule.metrics[0], name, rule.default)
-
-
-def _is_feasible(evaluation: Evaluation, rule: TuningRule) -> bool:
-    """Return whether a setting keeps all bounds."""
-    for name, minimum in rule.at_least.items():
-        if not _find_bounded_mean(evaluation, name) >= minimum:
-            return False
-    for name, maximum in rule.at_most.items():
-        if not _find_bounded_mean(evaluation, name) <= maximum:
-            return False
-    return True
-
-
-def _find_bounded_mean(evaluation: Evaluation, name: str) -> float:
-    """Return the mean of a metric, or the mean of the seconds per query, to compare it with a bound."""
-    if name != LATENCY_COLUMN:
-        return evaluation.means[name]
-    if not evaluation.scores.seconds:
-        raise ValueError("seconds are known only for retrievers, which tune times, and for the results of rm.retrieve")
-    return float(np.mean(list(evaluation.scores.seconds.values())))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.comparison_file import encode_systems
+from retrieval_metrics.comparison.tuning_bounds import LATENCY_COLUMN
 from retrieval_metrics.comparison.tuning_report import write_tuning_report
 from retrieval_metrics.comparison.tuning_wording import format_left_out, format_tuning_conclusion, tuning_notes
 from retrieval_metrics.files.saved_format import write_saved_file
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics.mean_intervals import Interval
 
 
-# The name of the time of a query among the bounds.
-LATENCY_COLUMN = "seconds"
 # How many settings an error names.
 MAX_NAMED_SETTINGS = 6
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from retrieval_metrics.comparison.id_obstacles import Obstacle
+    from retrieval_metrics.comparison.tuning_bounds import BoundedMean
     from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningResult
 
 
@@ -78,10 +79,11 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
         f"best in bootstrap resamples: {shares}",
     ]
     if tuning.winner != tuning.default:
-        n_tried = numbers.format_count(len(tuning.settings) - 1, "setting")
+        n_tried = len(tuning.settings) - 1
         p_value = numbers.format_p_value(tuning.p)
         equals = "" if p_value.startswith("<") else "= "
-        notes.append(f"winner vs default: p {equals}{p_value}, corrected for {n_tried}")
+        correction = f", corrected for {n_tried:,} settings" if n_tried > 1 else ""
+        notes.append(f"winner vs default: p {equals}{p_value}{correction}")
     if tuning.indistinguishable:
         names = numbers.join_names(list(tuning.indistinguishable), MAX_INDISTINGUISHABLE)
         notes.append(f"not distinguishable from the winner: {names}")
@@ -105,12 +107,51 @@ def format_left_out(settings: Sequence[TriedSetting]) -> str:
     return f"Not compared: {'; '.join(reasons)}" if reasons else ""
 
 
-def format_infeasible_tuning(bounds: Mapping[str, float], default_means: dict[str, float], blocked: list[str]) -> str:
-    """Return the error for settings that all break a bound, or cannot be compared because of their ids."""
-    message = f"no setting meets the constraints {dict(bounds)}; the default has {default_means}"
+def format_infeasible_tuning(
+    bounded_means: Mapping[str, Sequence[BoundedMean]], default: str, blocked: Collection[str]
+) -> str:
+    """Return the error for settings that all break a bound, or cannot be compared because of their ids.
+
+    Args:
+        bounded_means: The means that have bounds, of each setting.
+        default: The default.
+        blocked: The settings that cannot be compared because of their ids.
+    """
+    default_means = bounded_means[default]
+    bounds = numbers.join_names(list(map(_format_bound, default_means)))
+    compared = {name: means for name, means in bounded_means.items() if name not in blocked}
+    # The default comes first of settings that come equally close.
+    closest = min(compared, key=lambda name: (_sum_shortfalls(compared[name]), name != default))
+    parts = [f"no setting meets the constraints {bounds}"]
+    if closest == default:
+        parts.append(f"the default, {default!r}, comes closest with {_format_bounded_means(default_means)}")
+    else:
+        parts.append(f"{closest!r} comes closest with {_format_bounded_means(compared[closest])}")
+        parts.append(f"the default, {default!r}, has {_format_bounded_means(default_means)}")
     if blocked:
-        message += f"; because of its IDs, not compared: {numbers.join_names(blocked, MAX_LEFT_OUT)}"
-    return message
+        names = numbers.join_names(list(blocked), MAX_LEFT_OUT)
+        parts.append(f"not compared because of their IDs: {names}")
+    return "; ".join(parts)
+
+
+def _sum_shortfalls(means: Sequence[BoundedMean]) -> float:
+    return sum(mean.shortfall for mean in means)
+
+
+def _format_bound(bounded: BoundedMean) -> str:
+    sign = "≥" if bounded.is_lower_bound else "≤"
+    return f"{bounded.name} {sign} {bounded.bound:g}"
+
+
+def _format_bounded_means(means: Sequence[BoundedMean]) -> str:
+    """Return means with as many digits as it takes to see which bounds they break; each metric once."""
+    texts: dict[str, str] = {}
+    for bounded in means:
+        text, _ = numbers.format_distinct(bounded.mean, bounded.bound)
+        # Of a metric with two bounds, the one that is broken decides how many digits are shown.
+        if bounded.name not in texts or not bounded.is_kept:
+            texts[bounded.name] = f"{bounded.name} {text}"
+    return numbers.join_names(list(texts.values()))
 
 
 def format_undecidable_tuning(reason: str, warnings: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from retrieval_metrics.datasets.changes_wording import (
     format_unchanged,
     format_wide_bounds,
 )
-from retrieval_metrics.datasets.moves import DocumentMove, Moves
+from retrieval_metrics.datasets.moves import DocumentMove, MovedQueries, Moves
 from retrieval_metrics.datasets.paired_rankings import pair_rankings
 from retrieval_metrics.datasets.pool import pool
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -178,8 +178,8 @@ class Changes(Evaluation):
         cutoffs = [measure.k for measure in self._measures if measure.k is not None]
         return max(cutoffs, default=DEFAULT_DEPTH)
 
-    def moved(self, n: int = 3, metric: str | Metric | None = None) -> list[tuple[QueryId, float]]:
-        """Return the `n` queries that changed most, with their values; equal rankings are left out.
+    def moved(self, n: int = 3, metric: str | Metric | None = None) -> MovedQueries:
+        """Return the `n` queries that changed most, with their values, to print; equal rankings are left out.
 
         Args:
             n: How many.
@@ -197,7 +197,7 @@ class Changes(Evaluation):
         moved = [query for query, value in values.items() if abs(value - value_of_equal) > _ROUNDING_ALLOWANCE]
         # The largest possible change first, or the lowest agreement first.
         moved.sort(key=values.__getitem__, reverse=is_bound)
-        return [(query, values[query]) for query in moved[:n]]
+        return MovedQueries(name, [(query, values[query]) for query in moved[:n]])
 
     @property
     def _main_column(self) -> str:

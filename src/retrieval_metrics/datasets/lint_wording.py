@@ -119,9 +119,9 @@ def format_duplicate_question(question: str, first: QueryId) -> str:
     return f"{quote_beginning(question)} has the same words as {first!r}, so the question counts twice"
 
 
-def format_duplicate_question_fix(first: QueryId, repeat: QueryId) -> str:
-    """Say why a question is removed."""
-    return f"question {repeat!r} is removed: a duplicate of {first!r} with the same judgments"
+def format_duplicate_question_fix(first: QueryId) -> str:
+    """Say why a question is removed, after its id."""
+    return f"removed, a duplicate of {first!r} with the same judgments"
 
 
 def format_near_duplicate_question(question: str, first: QueryId, first_question: str, share: float) -> str:

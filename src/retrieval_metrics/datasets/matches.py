@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
+from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
+from retrieval_metrics.inputs.pieces import Quote, Text
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.matching.common_queries import count_common_queries
 from retrieval_metrics.matching.judge import judge
 from retrieval_metrics.metrics.base.rules import STANDARD
+from retrieval_metrics.reports.display_text import shorten
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
@@ -79,15 +82,16 @@ class Matches(Printed):
         cells = []
         for row in self.rows:
             rank = "-" if row.rank is None else str(row.rank)
-            cells.append([f"{_shorten(row.query)}  {_shorten(row.relevant)}", f"{row.grade:g}", rank])
-        return [Table(["query and what is judged", "grade", "rank"], cells)]
+            query = shorten(str(row.query), MAX_CELL_LENGTH)
+            cells.append([query, _format_judged(row.relevant), f"{row.grade:g}", rank])
+        return [Table(["query", "judged", "grade", "rank"], cells, words=(0, 1))]
 
 
-def _shorten(judged: object) -> str:
-    text = repr(judged)
-    if len(text) <= MAX_CELL_LENGTH:
-        return text
-    return f"{text[: MAX_CELL_LENGTH - 4]}...{text[-1]}"
+def _format_judged(judged: Relevant) -> str:
+    """Return a judged id or piece as other tables show it: quotes and texts by their beginning in quotation marks."""
+    if isinstance(judged, Quote | Text):
+        return f"“{shorten(judged.text, MAX_CELL_LENGTH)}”"
+    return shorten(RelevantTexts.name(judged), MAX_CELL_LENGTH)
 
 
 def match(qrels: QuestionsOrQrels, run: RunMapping, match: str | Key | Matching = "id") -> Matches:
@@ -106,9 +110,9 @@ def match(qrels: QuestionsOrQrels, run: RunMapping, match: str | Key | Matching 
         >>> from retrieval_metrics import Quote, Retrieved
         >>> qrels = {"q": [Quote("wraps a block"), "c9"]}
         >>> print(match(qrels, {"q": [Retrieved("c1", "Next."), Retrieved("c2", "It wraps a block.")]}))
-        query and what is judged           grade  rank
-        'q'  Quote(text='wraps a block')       1     2
-        'q'  'c9'                              1     -
+        query  judged           grade  rank
+        q      “wraps a block”      1     2
+        q      c9                   1     -
     """
     resolved_qrels = as_qrels(qrels)
     count_common_queries(run, resolved_qrels)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics._internal.optional_packages import to_data_frame
 from retrieval_metrics.reports.display_text import shorten
-from retrieval_metrics.reports.numbers import format_count
+from retrieval_metrics.reports.numbers import format_count, format_value
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
 
@@ -24,6 +24,26 @@ class DocumentMove(NamedTuple):
     rank_before: int | None
     rank_after: int | None
     text: str
+
+
+class MovedQueries(list[tuple["QueryId", float]], Printed):
+    """The queries that changed most, each with its value, as a printable list.
+
+    Attributes:
+        column: What the values are, such as `rbo`.
+    """
+
+    def __init__(self, column: str, values: Iterable[tuple[QueryId, float]]) -> None:
+        """Set what is shown."""
+        super().__init__(values)
+        self.column = column
+
+    def _tables(self) -> list[Table]:
+        rows = [[str(query), format_value(value)] for query, value in self]
+        return [Table(["query", self.column], rows)]
+
+    def __str__(self) -> str:  # list is the first base, so its method would be inherited
+        return Printed.__str__(self)
 
 
 class Moves(Printed):

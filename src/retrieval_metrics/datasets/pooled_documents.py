@@ -10,6 +10,8 @@ import numpy as np
 from retrieval_metrics._internal.grouping import group_pairs
 from retrieval_metrics.datasets.content_words import content_words
 from retrieval_metrics.matching.words import words
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.display_text import format_ranks, quote_query_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -37,6 +39,13 @@ class PooledDocument(NamedTuple):
     text: str | None
     ranks: Mapping[str, int]
     effect: float | None = None
+
+    def __str__(self) -> str:
+        text = quote_query_text(self.document, {self.document: self.text or ""})
+        details = [format_ranks(self.ranks)]
+        if self.effect is not None:
+            details.insert(0, f"effect {numbers.format_value(self.effect)}")
+        return f"{self.query}: {self.document}{text} ({'; '.join(details)})"
 
     def found_by(self, systems: Iterable[str]) -> tuple[str, ...]:
         """Return those of the systems that found it."""

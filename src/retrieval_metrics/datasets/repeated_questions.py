@@ -58,7 +58,7 @@ def find_repeated_questions(
 
 def _duplicate_finding(subject: LintInput, first: QueryId, repeat: QueryId) -> LintFinding:
     is_judged_alike = subject.groups(first) == subject.groups(repeat)
-    fix = LintFix(wording.format_duplicate_question_fix(first, repeat)) if is_judged_alike else None
+    fix = LintFix(wording.format_duplicate_question_fix(first)) if is_judged_alike else None
     message = wording.format_duplicate_question(subject.texts[repeat], first)
     return LintFinding("duplicate_question", repeat, message, {"other": first, "judged_alike": is_judged_alike}, fix)
 

@@ -38,6 +38,9 @@ OUTCOME_LABELS: Mapping[Outcome, str] = {
     "cutoff_full": "cutoff full",
 }
 
+# With what a sentence ends.
+SENTENCE_ENDS = (".", "!", "?", "…")
+
 NO_RELEVANT_DOCUMENT = "no document is relevant to this query"
 NOTHING_MISSING = "all found, ranked low"
 NO_RESULT = "no results"
@@ -66,11 +69,17 @@ def format_outcome(facts: OutcomeFacts) -> str:
         case "dropped":
             return f"dropped by {facts.stage}"
         case "not_retrieved":
-            return f"not among the {facts.n_retrieved:,} retrieved"
+            return _format_not_retrieved(facts.n_retrieved)
         case "empty_ranking":
             return "no results for this query"
         case "retriever_error":
             return f"the retriever failed: {show_error(facts.error or RuntimeError())}"
+
+
+def _format_not_retrieved(n_retrieved: int) -> str:
+    if n_retrieved == 1:
+        return "not retrieved (only 1 result)"
+    return f"not among the {n_retrieved:,} retrieved"
 
 
 def _format_full_cutoff(facts: OutcomeFacts) -> str:
@@ -229,16 +238,17 @@ def format_stage_flow(found_share: float, unit: str, *, one_suffices: bool) -> s
     return f"{found} of relevant {unit}s found; share remaining and lost after each stage"
 
 
-def format_sources(first_stages: Sequence[str]) -> str:
-    """Return which stages retrieve."""
-    return f"first-stage retrievers (no losses attributed): {', '.join(first_stages)}"
-
-
 # The rule by which sources are found where the inputs of stages are not recorded.
 ASSUMED_SOURCES = (
-    "first-stage retrievers are inferred: the first stage, and any stage that adds documents but lacks some that an "
-    "earlier stage had and a later stage has again; losses(metric, sources=[...]) overrides this"
+    "inferred: the first stage, and any stage that adds documents but lacks some that an earlier stage had and a later "
+    "stage has again; losses(metric, sources=[...]) overrides this"
 )
+
+
+def format_sources(first_stages: Sequence[str], *, is_assumed: bool = False) -> str:
+    """Return which stages retrieve, and by which rule that was found if it is assumed."""
+    note = f"first-stage retrievers (no losses attributed): {', '.join(first_stages)}"
+    return f"{note}; {ASSUMED_SOURCES}" if is_assumed else note
 
 
 def format_chance(chance: Chance) -> str:
@@ -320,7 +330,9 @@ def format_system_outcome(system: str, outcome: str, rank: int | None) -> str:
 
 def format_needed(grade: float | None, label: str, outcomes: Sequence[str]) -> str:
     """Return a relevant document of a query with what became of it in each system."""
-    return f"Relevant, grade {grade}: {label}; {'; '.join(outcomes)}"
+    # The text of a document is often a sentence, with its own full stop.
+    end = "" if label.rstrip("”").endswith(SENTENCE_ENDS) else "."
+    return f"Relevant, grade {grade}: {label}{end} {'; '.join(outcomes)}"
 
 
 def format_results_heading(system: str) -> str:

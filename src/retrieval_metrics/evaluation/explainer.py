@@ -178,6 +178,9 @@ class Explainer:
         if searches and finding.kind in {"dropped", "not_retrieved", "empty_ranking"}:
             # The outcome is that of this view of the searches; their history says more.
             return replace(finding, detail=searches)
+        if finding.kind == "found" and searches.startswith(finding.detail):
+            # The history begins with the outcome: found by a call.
+            return replace(finding, detail=searches)
         history = searches or rank_history
         if not history:
             return finding

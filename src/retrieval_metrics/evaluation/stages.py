@@ -13,7 +13,6 @@ from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues_of_slice
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.evaluation_wording import (
-    ASSUMED_SOURCES,
     CEILING_MEANING,
     NO_STAGES,
     format_ceiling_head,
@@ -57,9 +56,7 @@ class LossEvaluation(Evaluation):
 
     def _tables(self) -> list[Table]:
         tables = super()._tables()
-        notes = [*tables[-1].notes, format_sources(self.sources)]
-        if self._is_assumed:
-            notes.append(ASSUMED_SOURCES)
+        notes = [*tables[-1].notes, format_sources(self.sources, is_assumed=self._is_assumed)]
         return [*tables[:-1], tables[-1]._replace(notes=notes)]
 
 

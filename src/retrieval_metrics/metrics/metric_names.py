@@ -180,7 +180,7 @@ def _suggest_spelling(text: str) -> str:
 
 
 def _suggest_names(key: str, given_names: Collection[str]) -> str:
-    """Return a question that names the metrics most like an unknown one, or all metrics if none is like it."""
+    """Return a question that names the metrics most like an unknown one, or all that can be computed if none is."""
     from difflib import SequenceMatcher, get_close_matches
 
     if key in MMR_NAMES and key != MMR:
@@ -205,7 +205,5 @@ def _suggest_names(key: str, given_names: Collection[str]) -> str:
     if close_names:
         suggestion = f"did you mean {' or '.join(close_names)}?"
         return f"{suggestion} Maximal marginal relevance is rm.{MMR}" if key == MMR else suggestion
-    metrics = f"the metrics are {', '.join(DEFINITIONS)}"
-    if not given_names:
-        return metrics
-    return f"{metrics}; values of {', '.join(given_names)} were given in this session"
+    # Names of given values that are not like it are left out: earlier calls may have left many.
+    return f"the metrics are {', '.join(DEFINITIONS)}"

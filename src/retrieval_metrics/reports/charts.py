@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.reports import numbers
@@ -157,8 +157,8 @@ class SortedChanges(NamedTuple):
         title: What stands above.
         changes: Shape (queries,), the largest gain first.
         sign: -1 where a lower value is better: then a gain is a change below 0.
-        mean: The mean change.
-        interval: Its interval.
+        mean: The mean change; NaN shows none.
+        interval: Its interval; NaN shows none.
         counts: How many queries were won, tied and lost.
         gained: The queries that gained most, with their changes.
         dropped: Those that lost most.
@@ -180,15 +180,15 @@ class SortedChanges(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The mean change with its interval, in words; empty if there is no query."""
-        if not len(self.changes):
+        """The mean change with its interval, in words; empty if there is no query, or no mean."""
+        if not len(self.changes) or isnan(self.mean):
             return ""
         interval = numbers.format_interval(self.interval, difference=True).removesuffix("-")
         return f"mean {numbers.format_signed(self.mean)} {interval}".rstrip()
 
     @property
     def dashed_label(self) -> str:
-        """The label where the mean is a dashed line; empty if there is no query."""
+        """The label where the mean is a dashed line; empty if there is no label."""
         return f"{self.label}, dashed" if self.label else ""
 
 

@@ -111,6 +111,16 @@ def shorten(text: str, length: int = SHORT_LENGTH) -> str:
 QUERY_TEXT_LENGTH = 50
 
 
+def format_ranks(ranks: Mapping[str, int]) -> str:
+    """Return the rank of a document in each system that has it.
+
+    Example:
+        >>> format_ranks({"bm25": 2, "dense": 1})
+        'bm25 2, dense 1'
+    """
+    return ", ".join(f"{system} {rank}" for system, rank in ranks.items())
+
+
 def quote_query_text(query: Any, texts: Mapping[Any, str]) -> str:
     """Return the beginning of the text of a query in quotes, to stand behind its id; empty if the id says the same.
 

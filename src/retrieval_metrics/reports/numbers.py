@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from math import floor, isinf, isnan, log10
+from math import isinf, isnan
 from typing import TYPE_CHECKING
+
+from retrieval_metrics._internal import rounding
+from retrieval_metrics._internal.rounding import NEGLIGIBLE, count_decimals_of_three_digits, format_ends
 
 if TYPE_CHECKING:
     from retrieval_metrics.statistics.mean_intervals import Interval
@@ -11,30 +14,8 @@ if TYPE_CHECKING:
 
 SMALLEST_P = 0.001
 
-# A number that is closer to 0 is rounding, or nothing that anybody cares for.
-NEGLIGIBLE = 5e-7
-
-
-def format_value(number: float) -> str:
-    """Return a value of a metric with three significant digits, and at least three decimals up to 1, as in a column.
-
-    Example:
-        >>> format_value(0.81666), format_value(0.0123456), format_value(1.0), format_value(0.0), format_value(1234.5)
-        ('0.817', '0.0123', '1.000', '0.000', '1234')
-    """
-    return _without_minus_zero(f"{number:.{_count_decimals(number)}f}")
-
-
-def _count_decimals(number: float) -> int:
-    if isnan(number) or isinf(number) or abs(number) < NEGLIGIBLE:
-        return 3
-    decimals = _count_decimals_of_three_digits(number)
-    return max(decimals, 3) if abs(number) <= 1 else decimals
-
-
-def _count_decimals_of_three_digits(number: float) -> int:
-    """Return how many decimals show three significant digits of a number other than 0."""
-    return max(2 - floor(log10(abs(number))), 0)
+# Also used by what stands below reports: intervals print themselves.
+format_value = rounding.format_value
 
 
 def format_distinct(number: float, other_number: float) -> tuple[str, str]:
@@ -63,19 +44,12 @@ def format_interval(ends: Interval, *, difference: bool = False) -> str:
         return "-"
     if difference:
         return f"[{format_signed(ends.low)}, {format_signed(ends.high)}]"
-    digits = _count_decimals(max(abs(ends.low), abs(ends.high)))  # no more digits of the smaller end than of the larger
-    low = _without_minus_zero(f"{ends.low:.{digits}f}")
-    high = _without_minus_zero(f"{ends.high:.{digits}f}")
-    return f"[{low}, {high}]"
+    return format_ends(ends.low, ends.high)
 
 
 def format_mean(number: float, ends: Interval) -> str:
     """Return a mean with its interval, `0.850 [0.721, 0.882]`, or alone if nothing is known of the interval."""
     return f"{format_value(number)} {format_interval(ends)}".removesuffix(" -")
-
-
-def _without_minus_zero(text: str) -> str:
-    return text if text.strip("-0.") else text.removeprefix("-")
 
 
 def format_three_digits(number: float) -> str:
@@ -89,7 +63,7 @@ def format_three_digits(number: float) -> str:
         return f"{number}"
     if abs(number) < NEGLIGIBLE:
         return "0"
-    return f"{number:.{_count_decimals_of_three_digits(number)}f}"
+    return f"{number:.{count_decimals_of_three_digits(number)}f}"
 
 
 def format_signed(number: float) -> str:

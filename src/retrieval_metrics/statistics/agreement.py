@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics._internal.rounding import format_value
 from retrieval_metrics._internal.validation import proportion
 from retrieval_metrics.statistics.clustered_values import MIN_UNITS_FOR_SPREAD, effective_sums
 from retrieval_metrics.statistics.distributions import t_quantile
@@ -29,6 +30,9 @@ class AgreementEstimate(NamedTuple):
 
     value: float
     interval: Interval
+
+    def __str__(self) -> str:
+        return f"{format_value(self.value)} {self.interval}".removesuffix(" -")
 
 
 def cohens_kappa(confusion: ArrayLike, weights: Weights = None) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from retrieval_metrics._internal.rounding import format_ends
 from retrieval_metrics._internal.validation import proportion
 from retrieval_metrics.statistics.distributions import beta_quantile
 from retrieval_metrics.statistics.sums import Sums
@@ -25,10 +26,13 @@ TOLERANCE_AT_BOUNDS = 1e-9
 
 
 class Interval(NamedTuple):
-    """The two ends of a confidence interval."""
+    """The two ends of a confidence interval; printed as `[0.721, 0.882]`."""
 
     low: float
     high: float
+
+    def __str__(self) -> str:
+        return format_ends(self.low, self.high)
 
 
 def mean_interval(

@@ -36,10 +36,7 @@ def _looks_notes(entries: Sequence[Entry]) -> list[str]:
     n_looks = count_looks(entries, entries[-1])
     evaluations = numbers.format_count(n_looks, "evaluation")
     n_others = len(entries) - n_looks
-    other_questions = ""
-    if n_others:
-        have = "has" if n_others == 1 else "have"
-        other_questions = f" ({n_others:,} of the {len(entries):,} entries {have} others)"
+    other_questions = f" ({n_others:,} earlier on other questions or judgments)" if n_others else ""
     notes = [f"{evaluations} on the current questions{other_questions}", chance_reminder(n_looks)]
     return ["; ".join(filter(None, notes))]
 

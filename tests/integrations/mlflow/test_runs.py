@@ -165,6 +165,15 @@ def test_a_comparison_is_a_run_with_a_nested_run_per_system(comparison: rm.Compa
     assert isinstance(rm.load(fetched(run, "comparison/comparison.json")), rm.Comparison)
 
 
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_systems_that_are_not_comparable_have_no_difference_and_no_p_value() -> None:
+    qrels = {f"q{number}": [f"d{number}"] for number in range(12)}
+    rebuilt = {query: [f"new-{query}"] for query in qrels}
+    comparison = rm.compare(qrels, {"dense": qrels, "rebuilt": rebuilt}, "mrr")
+    metrics = mlflow.get_run(log_comparison(comparison)).data.metrics
+    assert [name for name in metrics if "rebuilt - dense" in name] == ["mrr/rebuilt - dense/n"]
+
+
 def test_systems_that_mlflow_cannot_tell_apart_are_refused() -> None:
     evaluation = rm.evaluate({"q": ["d"], "p": ["d"]}, {"q": ["d"], "p": ["x"]}, "mrr")
     comparison = rm.compare({"a@1": evaluation, "a#1": evaluation}, metrics="mrr")

@@ -14,6 +14,7 @@ from pytest_retrieval_metrics.baseline_gates import (
     deterministic_gate,
     regression_gate,
 )
+from pytest_retrieval_metrics.check_records import make_metric_rows
 from retrieval_builds import SETTINGS, SUITE, Builds
 from retrieval_metrics.statistics import detectable_difference
 
@@ -248,6 +249,8 @@ def test_ids_that_nearly_or_never_match_are_not_measured_and_not_worse(suffix: s
     (verdict,) = regression_gate(renamed, comparison, "test_words.json", SETTINGS)
     assert verdict.outcome == "not_measured"
     assert "not comparable" in verdict.figures
+    (row,) = make_metric_rows(renamed, [verdict], {}, 0.95)
+    assert (row["difference"], row["p"], row["lost"]) == (None, None, 0)
 
 
 @pytest.mark.parametrize(("n_found", "can_fail"), [(6, True), (5, False)])

@@ -28,7 +28,7 @@ def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
             "ndcg@10 below floor: 0.914 < 0.95, n = 40",
             "  mean 0.914, 95% CI [[]*]",
             "  q0: 0.138",
-            "      d (grade 3): now not among the 3 retrieved",
+            "      d (grade 3): not among the 3 retrieved",
             "  all queries: 4 of 80 relevant documents missing over 40 queries: 4 not retrieved",
         ]
     )
@@ -80,6 +80,21 @@ def test_every_query_can_have_a_floor(builds: Builds) -> None:
             "recall@2 below floor: 1 of 2 queries: q1 0.000 < 1",
         ]
     )
+
+
+def test_a_floor_of_single_queries_needs_no_other_bound_and_names_the_queries_that_miss_it(
+    check: RetrievalCheck,
+) -> None:
+    qrels: Any = {f"q{number}": ["d"] for number in range(6)}
+    run: Any = {query: ["x", "y"] if query in {"q1", "q4"} else ["d", "x"] for query in qrels}
+    check(qrels, run, at_least_per_query={"mrr": {"q0": 1.0, "q2": 1.0}})
+    with pytest.raises(pytest.fail.Exception) as caught:
+        check(qrels, run, at_least_per_query={"mrr": {"q0": 1.0, "q4": 1.0}}, name="other")
+    assert str(caught.value).splitlines() == [
+        "mrr below floor: 1 of 2 queries: q4 0.000 < 1",
+        "  q4: 0.000",
+        "      d (grade 1): not among the 2 retrieved",
+    ]
 
 
 def test_a_floor_sees_what_has_no_value_any_more(builds: Builds) -> None:
@@ -175,7 +190,7 @@ class TestCeilings:
             "  q7: 1.000",
             "      secret at rank 3, with no relevant result below it",
         ]
-        assert "      a3 (grade 1): now at rank 2" in lines  # a missed floor is explained beside it
+        assert "      a3 (grade 1): at rank 2" in lines  # a missed floor is explained beside it
         answered = {query: ranking for query, ranking in run.items() if query[0] == "n"}
         with pytest.raises(pytest.fail.Exception, match="\n      x at rank 1, for an unanswerable question\n"):
             check({query: FORBIDDEN[query] for query in answered}, answered, at_most={"false_answer": 0.1}, name="n")

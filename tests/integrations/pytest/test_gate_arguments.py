@@ -15,6 +15,7 @@ QRELS = {"what does yield do?": ["yield#1"], "what is a closure?": ["naming#2"]}
     [
         ((QRELS, QRELS, ["mrr"]), TypeError, "at_least must map metrics to floors"),
         ((QRELS, QRELS, {}), ValueError, "at_least is empty"),
+        ((QRELS, QRELS, None), TypeError, r"nothing to check: pass at_least=.* at_most= or at_least_per_query=$"),
         ((QRELS, QRELS, {"mrrr": 1}), ValueError, "mrr"),
         (
             (QRELS, QRELS, {"mrr": "high"}),

@@ -253,9 +253,12 @@ def _comparison_numbers(comparison: Comparison, system_names: Mapping[str, str])
     for difference in comparison.differences:
         pair = f"{system_names[difference.system]} - {system_names[difference.baseline]}"
         key = f"{plain_names[difference.metric]}/{pair}"
+        numbers[f"{key}/n"] = float(difference.n)
+        # In a run no sentence stands beside the numbers, so those that allow no conclusion are left out.
+        if not difference.comparable:
+            continue
         numbers[f"{key}/difference"] = difference.mean
         numbers[f"{key}/low"] = difference.interval.low
         numbers[f"{key}/high"] = difference.interval.high
         numbers[f"{key}/p"] = difference.p_corrected
-        numbers[f"{key}/n"] = float(difference.n)
     return numbers

@@ -96,7 +96,7 @@ def _regression_verdict(
     before = comparison.evaluations[BASELINE]
     if conclusion.kind in {"no_common_queries", "not_comparable"}:
         reasons = [conclusion.sentence.removesuffix("."), *conclusion.caveats]
-        is_unmeasured = conclusion.kind == "not_comparable" and difference.obstacle != "budget"
+        is_unmeasured = conclusion.kind == "not_comparable" and not difference.measured
         outcome: Outcome = "not_measured" if is_unmeasured else "not_compared"
         return Verdict(metric=metric, outcome=outcome, figures="; ".join(reasons), difference=difference)
     units = UnitsAtRisk.from_difference(difference, before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from math import inf
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval_metrics.baseline_gates import BASELINE, NOW, better_queries, drop_p_value, worse_queries
@@ -92,6 +92,8 @@ class _FailedQueries:
             return fit_blocks(blocks, len(worse_queries(verdict.difference)), "that got worse", room)
         if verdict.outcome not in {"below_floor", "above_ceiling"} or self._is_also_worse(verdict.metric):
             return []
+        if verdict.queries:
+            return _format_below_own_floor(self.evaluation, verdict, self.show, room)
         if _is_higher_better(verdict.metric):
             return _format_lowest(self.evaluation, verdict.metric, self.show, room)
         return _format_leaks(self.evaluation, verdict.metric, self.show, room)
@@ -228,20 +230,35 @@ def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | N
     if not _can_explain(evaluation, metric):
         return _format_worst_values(evaluation, metric, show, room)
     worst = evaluation.worst(metric, show)
-    texts = get_query_texts(evaluation)
     mean = evaluation.means[metric]
-    below_mean = [query for query in worst if query.values[metric] < mean]
+    below_mean = [explained.query for explained in worst if explained.values[metric] < mean]
     # `worst` has only the queries that are shown; the line on the others counts all.
     n_below_mean = sum(value < mean for value in evaluation.per_query[metric].values())
-    blocks = (
-        [
-            f"  {format_query(explained.query, texts)}: {numbers.format_value(explained.values[metric])}",
-            *_relevant_lines(evaluation, explained.query, metric, None),
-        ]
-        for explained in below_mean
-    )
+    blocks = _value_blocks(evaluation, metric, below_mean)
     lines = fit_blocks(blocks, n_below_mean, "below the mean", None if room is None else room - 1)
     return [*lines, f"  all queries: {worst.summary}"]
+
+
+def _format_below_own_floor(evaluation: Evaluation, verdict: Verdict, show: int, room: int | None) -> list[str]:
+    """Return the lines of the queries that miss floors of their own, the worst first; undefined values come last."""
+    values = evaluation.per_query[verdict.metric]
+    queries = sorted(verdict.queries, key=lambda query: (isnan(values[query]), values[query]))
+    blocks = _value_blocks(evaluation, verdict.metric, queries[:show])
+    return fit_blocks(blocks, len(queries), "below their floors", room)
+
+
+def _value_blocks(evaluation: Evaluation, metric: str, queries: Iterable[QueryId]) -> Iterator[list[str]]:
+    """Yield for each query a line with its value, and if rankings are known one for each relevant document."""
+    texts = get_query_texts(evaluation)
+    values = evaluation.per_query[metric]
+    is_explained = _can_explain(evaluation, metric)
+    for query in queries:
+        value = values[query]
+        value_text = "undefined" if isnan(value) else numbers.format_value(value)
+        lines = [f"  {format_query(query, texts)}: {value_text}"]
+        if is_explained:
+            lines += _relevant_lines(evaluation, query, metric, None)
+        yield lines
 
 
 def _format_leaks(evaluation: Evaluation, metric: str, show: int, room: int | None) -> list[str]:
@@ -287,19 +304,30 @@ def _relevant_lines(
         groups.setdefault(key, []).append(finding)
     for alternatives in islice(groups.values(), MAX_DOCUMENTS):
         finding = _best_ranked(alternatives, ranks_before or {})
-        before_text = "" if ranks_before is None else _format_rank_before(alternatives, ranks_before)
-        yield f"      {finding.label} (grade {finding.grade:g}): {before_text}{_format_rank_now(finding)}"
+        place = _format_place(finding)
+        if ranks_before is not None:
+            place = _format_rank_before(alternatives, ranks_before) + _format_place_now(finding, place)
+        yield f"      {finding.label} (grade {finding.grade:g}): {place}"
     if len(groups) > MAX_DOCUMENTS:
         yield f"      and {len(groups) - MAX_DOCUMENTS} more relevant"
 
 
-def _format_rank_now(finding: Finding) -> str:
-    """Return the rank of a document now, with its outcome if that is more than found."""
+def _format_place(finding: Finding) -> str:
+    """Return the rank of a document, with its outcome if that is more than found."""
     if finding.rank is None:
-        return f"now {finding.detail}"
+        return finding.detail
     if finding.kind == "found":
-        return f"now at rank {finding.rank}"
-    return f"now at rank {finding.rank}, {finding.detail}"
+        return f"at rank {finding.rank}"
+    return f"at rank {finding.rank}, {finding.detail}"
+
+
+def _format_place_now(finding: Finding, place: str) -> str:
+    """Return the place of a document in distinction from its place before."""
+    if finding.kind == "empty_ranking":
+        return "this query now has no results"
+    if finding.kind == "retriever_error":
+        return place
+    return f"now {place}"
 
 
 def _best_ranked(alternatives: Sequence[Finding], ranks_before: Mapping[str, int | None]) -> Finding:

@@ -16,6 +16,7 @@ from pytest_retrieval_metrics.gate_arguments import (
     read_queries,
     read_query_floors,
 )
+from pytest_retrieval_metrics.gate_wording import NO_BOUND
 from pytest_retrieval_metrics.rounds import RepeatedEvaluation
 from retrieval_metrics import EvaluationSet, Qrels, Run, aretrieve, retrieve
 from retrieval_metrics.integration_api import resolve_judgments
@@ -238,9 +239,11 @@ class CheckCall:
         """Read the bounds of metrics and queries; raise if they contradict each other."""
         ceilings = {} if at_most is None else read_ceilings(at_most)
         mean_floors = MeanFloors({}, {})
-        if at_least is not None or not ceilings:
-            mean_floors = read_floors(at_least)
         query_floors = read_query_floors(at_least_per_query, task.queries)
+        if at_least is not None:
+            mean_floors = read_floors(at_least)
+        elif not ceilings and not query_floors:
+            raise TypeError(NO_BOUND)
         required_queries = read_queries(no_regression, task.queries)
         if deterministic and task.rounds > 1:
             raise ValueError(

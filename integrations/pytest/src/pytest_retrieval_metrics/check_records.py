@@ -178,12 +178,13 @@ def _severity_rank(verdict: Verdict) -> int:
 
 
 def _add_difference(row: MetricRow, verdicts: Sequence[Verdict]) -> None:
-    """Add the first difference from the baseline that was tested, if there is one."""
+    """Add the first difference from the baseline that was measured, if there is one."""
     for verdict in verdicts:
         difference = verdict.difference
-        if difference is not None:
+        if difference is not None and difference.measured:
             row["difference"] = finite_or_none(difference.mean)
-            row["p"] = finite_or_none(drop_p_value(difference))
+            if difference.comparable:
+                row["p"] = finite_or_none(drop_p_value(difference))
             row["mde"] = finite_or_none(verdict.mde)
             row["lost"] = difference.paired.losses
             row["won"] = difference.paired.wins

@@ -217,7 +217,7 @@ class RetrievalCheck:
                 query; or a retriever of a framework whose integration is installed, such as LangChain.
             at_least: The metrics, each with the floor of its mean; None for no floor, if there is a baseline, or to
                 show a metric beside those of `at_most`. `(0.35, 120)` is a floor that needs at least 120 queries with a
-                value. It may be left out beside `at_most`.
+                value. It may be left out beside `at_most` or `at_least_per_query`.
             at_most: Metrics in which lower is better, each with the ceiling of its mean: `{"leak@5": 0}`. A metric that
                 nothing judged can show fails the test.
             baseline: Whether to compare with the evaluation stored beside the test, written by `--retrieval-update`.

@@ -89,6 +89,13 @@ def format_below_floor_details(miss: MeanBelowFloor) -> str:
     return f"mean {numbers.format_value(miss.mean)}, {interval}"
 
 
+# Of a check without any bound, not even that of a metric to compare with the baseline.
+NO_BOUND = (
+    "nothing to check: pass at_least={'ndcg@10': 0.35}, with None to compare with the baseline only, at_most= or "
+    "at_least_per_query="
+)
+
+
 def format_queries_below_floor(misses: Sequence[QueryBelowFloor], n_queries: int) -> str:
     """Return the queries that miss their floors, of how many that have one."""
     texts = []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_retrieval_metrics.settings import Settings
-    from retrieval_metrics.types import Difference
+    from retrieval_metrics.types import Difference, QueryId
 
 Outcome: TypeAlias = Literal[
     "passed",
@@ -66,6 +66,7 @@ class Verdict:
         details: Further numbers, for a line below.
         difference: The difference from the baseline that was tested; None for the other gates.
         mde: The minimum detectable effect: the drop that fails with 80% power, however distributed over queries.
+        queries: The queries that miss floors of their own.
     """
 
     metric: str
@@ -74,6 +75,7 @@ class Verdict:
     details: str = ""
     difference: Difference | None = None
     mde: float = inf
+    queries: tuple[QueryId, ...] = ()
 
     @property
     def line(self) -> str:

@@ -1,0 +1,43 @@
+"""Round values and their intervals to the digits that every table shows."""
+
+from __future__ import annotations
+
+from math import floor, isinf, isnan, log10
+
+# A number that is closer to 0 is rounding, or nothing that anybody cares for.
+NEGLIGIBLE = 5e-7
+
+
+def format_value(number: float) -> str:
+    """Return a value of a metric with three significant digits, and at least three decimals up to 1, as in a column.
+
+    Example:
+        >>> format_value(0.81666), format_value(0.0123456), format_value(1.0), format_value(0.0), format_value(1234.5)
+        ('0.817', '0.0123', '1.000', '0.000', '1234')
+    """
+    return without_minus_zero(f"{number:.{_count_decimals(number)}f}")
+
+
+def format_ends(low: float, high: float) -> str:
+    """Return the ends of an interval as `[0.721, 0.882]`, or `-` if nothing is known."""
+    if isnan(low) or isinf(low) or isinf(high):
+        return "-"
+    digits = _count_decimals(max(abs(low), abs(high)))  # no more digits of the smaller end than of the larger
+    return f"[{without_minus_zero(f'{low:.{digits}f}')}, {without_minus_zero(f'{high:.{digits}f}')}]"
+
+
+def _count_decimals(number: float) -> int:
+    if isnan(number) or isinf(number) or abs(number) < NEGLIGIBLE:
+        return 3
+    decimals = count_decimals_of_three_digits(number)
+    return max(decimals, 3) if abs(number) <= 1 else decimals
+
+
+def count_decimals_of_three_digits(number: float) -> int:
+    """Return how many decimals show three significant digits of a number other than 0."""
+    return max(2 - floor(log10(abs(number))), 0)
+
+
+def without_minus_zero(text: str) -> str:
+    """Return the text of a number, without the sign if all its digits are 0."""
+    return text if text.strip("-0.") else text.removeprefix("-")
