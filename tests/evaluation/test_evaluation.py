@@ -158,7 +158,9 @@ def test_scores_of_others_with_other_bounds_are_not_equal() -> None:
 
 
 def test_only_the_record_of_an_evaluation_is_wrapped() -> None:
-    with pytest.raises(TypeError, match=r"what evaluate\(qrels, run\) computed, got dict; .* use Evaluation.from_scores"):
+    with pytest.raises(
+        TypeError, match=r"what evaluate\(qrels, run\) computed, got dict; .* use Evaluation.from_scores"
+    ):
         rm.Evaluation({"mrr": {"q": 1.0}})  # type: ignore[arg-type]
 
 
