@@ -161,7 +161,7 @@ NEAR_ID_KINDS: Mapping[NearIdKind, str] = {
     "number_form": "in number format",
     "several": "in several ways",
     "printed": "in a list, pair or dict printed around the ID",
-    "joined": "in further IDs joined to it",
+    "joined": "in the number of IDs listed",
     "query_prefix": "in a query ID at the beginning",
     "prefix": "in a prefix",
     "path": "in the folder path",

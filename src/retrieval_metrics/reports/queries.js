@@ -153,7 +153,7 @@
     const body = marked(words, marks);
     if (words.length <= LONG || marks.length) return [body];
     body.classList.add("long");
-    const whole = make("button", { type: "button", class: "whole" }, "whole text");
+    const whole = make("button", { type: "button", class: "whole" }, "full text");
     whole.addEventListener("click", () => { body.classList.remove("long"); whole.remove(); });
     return [body, whole];
   };

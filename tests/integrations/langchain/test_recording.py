@@ -220,5 +220,5 @@ def test_tools_without_a_retriever_are_named_in_the_evaluation_too() -> None:
     ours = evaluate_retriever(target, questions, "mrr", tools="search")
     twin = asyncio.run(aevaluate_retriever(target, questions, "mrr", tools=["search"]))
     assert [result.means["mrr"] for result in (ours, twin)] == [0.5] * 2
-    with pytest.raises(TypeError, match=r"tools='search' names the tools of an agent .*, but Library is no agent"):
+    with pytest.raises(TypeError, match=r"tools='search' names the tools of an agent .*, but Library is not an agent"):
         evaluate_retriever(Library(), questions, "mrr", tools="search")
