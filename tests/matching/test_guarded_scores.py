@@ -1,5 +1,6 @@
 """A caller's long mapping of scores is not copied; after a change it cannot be read."""
 
+import copy
 import pickle
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,24 @@ def test_a_long_mapping_cannot_be_read_after_a_change(change: Any, tmp_path: Pat
     assert not (tmp_path / "after.json").exists()
     copied = rm.evaluate(QRELS, {query: dict(scores) for query, scores in long_run().items()}, "mrr")
     assert copied.means == evaluation.means == rm.load(tmp_path / "before.json").means
+
+
+def test_a_guarded_run_is_a_mapping_of_the_same_rankings() -> None:
+    run: Any = {**long_run(), "short": {"x1": 1.0}, "list": ["x1", "x2"]}
+    guarded: Any = rm.evaluate(QRELS, run, "mrr").scores.require_origin("read").run
+    assert (list(guarded), len(guarded), "q3" in guarded, "q99" in guarded) == (list(run), len(run), True, False)
+    assert guarded.get("q99") is None
+    assert guarded["short"] == run["short"]
+    assert tuple(guarded["list"]) == tuple(run["list"])
+    for read in (dict(guarded), copy.deepcopy(guarded), pickle.loads(pickle.dumps(guarded))):
+        assert read == {**run, "list": ("x1", "x2")}
+    again = rm.evaluate(QRELS, guarded, "mrr")
+    assert again.means == rm.evaluate(QRELS, run, "mrr").means
+    run["q0"].clear()
+    assert guarded["q1"] == run["q1"]
+    for copied in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(ValueError, match="'q0' was changed"):
+            copied(guarded)
 
 
 def test_a_ranking_without_judgments_is_guarded() -> None:

@@ -23,6 +23,9 @@ def count_chunks_in_parents(origin: Origin) -> int:
     qrels = judged.qrels
     if isinstance(origin.run, Run) or origin.match != "id" or qrels.document_kind is None:
         return 0
+    n_with_results = judged.n_queries - len(judged.without_results)
+    if judged.read_scores is not None and len(judged.read_scores) == n_with_results:  # all have scores, and no items
+        return 0
     if not _may_hold_items(origin.run):
         return 0
     queries_with_parents = []

@@ -70,7 +70,7 @@ def score_run(
     require_accepted_queries(judged, rules)
     # Before anything is guarded, because a guard adds up all scores whenever it is read.
     find_near_misses(judged, kept_run, match, document_texts)
-    guard_long_rankings(kept_run, judged)
+    kept_run = guard_long_rankings(kept_run, judged)
     return score_judged_run(Origin(judged, kept_run, match), metrics, rules)
 
 

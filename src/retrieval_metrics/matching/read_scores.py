@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,13 @@ class ReadScores:
         self.last_documents = list(map(next, map(reversed, mappings)))
         self.mappings = []
         return mappings
+
+    def find_row(self, query_position: int) -> int | None:
+        """Return the row of the mapping of a query; None if nothing was read of it."""
+        row = bisect_left(self.query_positions, query_position)
+        if row == len(self.query_positions) or self.query_positions[row] != query_position:
+            return None
+        return row
 
     def differs(self, row: int, ranking: dict[Any, Any]) -> bool:
         """Return whether a mapping is not what was remembered in a row."""
