@@ -80,6 +80,21 @@ def test_a_reply_that_cannot_be_used_is_rejected_by_reason(reply: Any, reason: s
     assert "every passage was tried 3 times" in (generated.stop_reason or "")
 
 
+def test_a_question_in_other_words_may_share_as_many_as_is_allowed() -> None:
+    model = Told(
+        ("Write one question", {**NIGHT, "question": "Who has the vault under lock and key at night?"}), ANSWERS
+    )
+
+    def generate(most_overlap: float) -> rm.types.GeneratedQuestions:
+        return rm.generate_questions({"vault": VAULT}, model, 1, kinds="other_words", most_overlap=most_overlap)
+
+    (overlap,) = generate(1.0).questions.provenance_values("overlap").values()
+    assert isinstance(overlap, float)
+    assert 0 < overlap < 1
+    assert len(generate(overlap)) == 1
+    assert {*generate(overlap - 0.001).reasons} == {"words of the passage"}
+
+
 def test_sentences_are_verbatim_by_construction() -> None:
     reply = {"question": NIGHT["question"], "sentences": [1, 3]}
     model = Told(("Write one question", reply))

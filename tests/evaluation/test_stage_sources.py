@@ -42,6 +42,18 @@ def test_a_later_step_that_searches_itself_must_find_more_to_count() -> None:
     assert names(stages) == ("bm25", "corrected")
 
 
+def test_a_tenth_of_the_questions_in_which_items_come_back_shows_a_source() -> None:
+    stages: dict[str, dict[str, Any]] = {"bm25": {}, "dense": {}, "fused": {}}
+    for number in range(20):
+        stages["bm25"][f"q{number}"] = BM25
+        stages["dense"][f"q{number}"] = ["c"]
+        stages["fused"][f"q{number}"] = ["c"]
+    stages["fused"]["q7"] = ["a", "c"]
+    assert names(stages) == ("bm25",)
+    stages["fused"]["q9"] = ["a", "c"]
+    assert names(stages) == ("bm25", "dense")
+
+
 def test_what_is_recorded_decides_and_the_first_step_searches() -> None:
     stages = for_one_query(bm25=BM25, dense=["c"], fused=["a", "c"])
     recorded = {"bm25": True, "dense": True, "fused": True}

@@ -69,6 +69,15 @@ class TestCoverageAndDensity:
         result = means(judgments, ranking, ["coverage@1", "density@1"])
         assert result == pytest.approx({"coverage@1": 19 / 32, "density@1": 19 / 29})
 
+    def test_words_that_only_items_beyond_the_cutoff_hold_are_not_covered(self) -> None:
+        judgments = [Text("one two three four, five six seven eight.")]
+        ranking = [Retrieved("a", "one two three four five"), Retrieved("b", "four five six seven eight")]
+        assert means(judgments, ranking, ["coverage@1", "coverage@2", "density@1"]) == {
+            "coverage@1": 19 / 32,
+            "coverage@2": 1.0,
+            "density@1": 1.0,
+        }
+
     def test_what_is_covered_beyond_the_cutoff_chooses_no_alternative(self) -> None:
         judgments = [[Span("s", 0, 10), Span("s", 100, 110)]]
         first = Retrieved("a", source="s", start=9, end=20)
