@@ -1,8 +1,10 @@
 """Files of questions as people have them: shape by format by encoding, each read alike."""
 
+import ast
 import csv
 import io
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -743,3 +745,70 @@ def test_a_column_twice_in_rows_of_json_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"row 1 has two .* 'Relevant' and 'relevant'"):
         rm.read_questions(path)
     assert rm.read_questions(path, columns={"relevant": "Relevant"}).qrels == {"a?": ["d1"]}
+
+
+@pytest.mark.parametrize("column", ["relevant", "document", "query", "Relevant"])
+def test_a_column_that_pandas_renamed_is_a_column_twice(tmp_path: Path, column: str) -> None:
+    names = [*dict.fromkeys(["query", "relevant" if column == "query" else column, column]), f"{column}.1"]
+    cells = {"query": "a?", "relevant": "d1", "document": "d1", "Relevant": "d1"}
+    row = [cells.get(name, "d2") for name in names]
+    write_table(tmp_path / "q.csv", names, row)
+    (tmp_path / "q.json").write_text(json.dumps([dict(zip(names, row, strict=True))]))
+    frame = pd.read_csv(tmp_path / "q.csv")
+    sources: list[Any] = [tmp_path / "q.csv", frame, frame.to_dict("records"), tmp_path / "q.json"]
+    for source in sources:
+        with pytest.raises(ValueError, match=f"named '{column}', of which pandas names the second '{column}.1'"):
+            rm.read_questions(source)
+    if column in {"relevant", "Relevant"}:
+        for source in (tmp_path / "q.csv", frame, tmp_path / "q.json"):
+            for name, document in ((column, "d1"), (f"{column}.1", "d2")):
+                assert rm.read_questions(source, columns={"relevant": name}).qrels == {"a?": [document]}
+    write_table(tmp_path / "labels.csv", ["query", "relevant", "team", "team.1"], ["a?", "d1", "x", "y"])
+    assert rm.read_questions(tmp_path / "labels.csv").qrels == {"a?": ["d1"]}
+
+
+@pytest.mark.parametrize(
+    ("relevant", "document", "is_refused"),
+    [
+        ("d1", "d2", True),
+        ("d1;d3", "d2", True),
+        ("", "d2", True),
+        ("1", "d2", True),
+        ("d1", "d1", False),
+        ("d1;d2", "d2", False),
+        ("d1;d2", "d1;d2", False),
+        ("d1", "", False),
+    ],
+)
+@pytest.mark.parametrize("columns", [("relevant", "doc_id"), ("expected_ids", "document")])
+def test_a_document_that_is_not_among_the_relevant_ones_is_refused(
+    tmp_path: Path, columns: tuple[str, str], relevant: str, document: str, is_refused: bool
+) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(f"query,{columns[0]},{columns[1]}\na?,{relevant},{document}\nb?,d8;d9,d9\n")
+    listed = {"a?": [part for part in relevant.split(";") if part], "b?": ["d8", "d9"]}
+    if not is_refused:
+        assert rm.read_questions(path, separator=";").qrels == listed
+        return
+    for source in (path, pd.read_csv(path, dtype=str)):
+        with pytest.raises(ValueError, match=rf"different judgments in '{columns[0]}' and '{columns[1]}'") as caught:
+            rm.read_questions(source, separator=";")
+        choices = [ast.literal_eval(choice) for choice in re.findall(r"columns=({.*?})", str(caught.value))]
+        assert choices[:2] == [{"relevant": columns[0]}, {"document": columns[1]}]
+        assert rm.read_questions(source, separator=";", columns=choices[0]).qrels == listed
+        assert rm.read_questions(path, columns=choices[1]).qrels == {"a?": {document: 1.0}, "b?": {"d9": 1.0}}
+        assert [choice.get("grade") for choice in choices[2:]] == ([columns[0]] if relevant == "1" else [])
+
+
+def test_a_flag_of_relevance_is_no_list_of_documents(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text("query,doc_id,relevant\na?,d1,1\na?,d2,0\n")
+    with pytest.raises(ValueError, match=r"if these are grades, columns=\{'document': 'doc_id', 'grade': 'relevant'\}"):
+        rm.read_questions(path)
+    questions = rm.read_questions(path, columns={"document": "doc_id", "grade": "relevant"})
+    assert questions.qrels == {"a?": {"d1": 1.0, "d2": 0.0}}
+
+
+def test_a_document_beside_quotes_says_where_they_are_from() -> None:
+    rows: Any = [{"query": "a?", "relevant": [rm.Quote("a lantern in the vault")], "document": "vault.md"}]
+    assert rm.EvaluationSet.from_dataset(rows).qrels == {"a?": [rm.Quote("a lantern in the vault")]}

@@ -144,7 +144,7 @@ def read_question_dataset(
         raise ValueError("a dataset with 'queries' needs their judgments under 'relevant_docs', which is missing")
     rows = find_rows(dataset)
     if rows is not None:
-        if hasattr(dataset, "columns") or hasattr(dataset, "column_names"):
+        if _is_table(dataset):
             return read_question_table(questions_class, rows, separator=separator)
         return _read_rows(questions_class, rows, separator, is_table=is_file)
     if isinstance(dataset, Mapping):
@@ -204,7 +204,15 @@ def _read_named_columns(
         if isinstance(dataset, (Questions, str, bytes)) or not isinstance(dataset, Iterable):
             raise ValueError(f"columns= names the columns of rows, but {name} has none")
         rows = dataset
-    return read_question_dataset(questions_class, rename_columns(rows, columns, name), separator=separator)
+    named_rows = rename_columns(rows, columns, name)
+    if _is_table(dataset):
+        return read_question_table(questions_class, named_rows, separator=separator)
+    return read_question_dataset(questions_class, named_rows, separator=separator)
+
+
+def _is_table(dataset: object) -> bool:
+    """Return whether a dataset is a table, in which an empty cell of judgments says that nothing is relevant."""
+    return hasattr(dataset, "columns") or hasattr(dataset, "column_names")
 
 
 def read_question_table(
@@ -445,9 +453,10 @@ def _read_rows(
     translated_rows = read_cells(
         list(map(translate_row, raw_rows)), separator, is_table=is_table, row_numbers=row_numbers
     )
-    for number, row in number_rows(raw_rows, row_numbers):
+    for (number, row), translated_row in zip(number_rows(raw_rows, row_numbers), translated_rows, strict=True):
         if isinstance(row, Mapping):
             _require_agreeing_judgments(row, number)
+            _require_agreeing_document(row, translated_row, number)
     if is_table:
         require_valid_ids_in_rows(translated_rows, row_numbers)
     gathered = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS, row_numbers)
@@ -498,6 +507,62 @@ def _require_agreeing_judgments(row: Mapping[str, Any], number: int) -> None:
                 f"row {number} has different judgments in {first_column!r} and {column!r}: {values}; name the column "
                 "that counts: columns={'relevant': ...}"
             )
+
+
+def _require_agreeing_document(row: Mapping[str, Any], translated_row: Mapping[str, Any], number: int) -> None:
+    """Raise if a row has a document beside the column of all relevant ones that is not among them.
+
+    Only that column would count. Beside quotes and the like, the document says where they are from.
+
+    Args:
+        row: The row as it was given.
+        translated_row: The row with lists where its cells hold several ids.
+        number: The number of the row.
+    """
+    relevant_column = next((column for column in RELEVANT_COLUMNS if column in row), None)
+    document_column = find_document_column(row)
+    if relevant_column is None or document_column is None or row[relevant_column] == row[document_column]:
+        return
+    document_ids = _list_judged_ids(translated_row.get(document_column))
+    judged_ids = _list_judged_ids(translated_row.get(relevant_column))
+    if document_ids is None or judged_ids is None or set(document_ids) <= set(judged_ids):
+        return
+    choices = f"columns={{'relevant': {relevant_column!r}}} or columns={{'document': {document_column!r}}}"
+    if judged_ids and all(map(_is_number, judged_ids)):
+        grades = f"columns={{'document': {document_column!r}, 'grade': {relevant_column!r}}}"
+        choices += f", or, if these are grades, {grades}"
+    values = f"{shortened(row[relevant_column])} and {shortened(row[document_column])}"
+    raise ValueError(
+        f"row {number} has different judgments in {relevant_column!r} and {document_column!r}: {values}; name the "
+        f"column that counts: {choices}"
+    )
+
+
+def _list_judged_ids(judgments: Any) -> list[str] | None:
+    """Return the ids in judgments as text; None if they hold anything else, such as quotes."""
+    if judgments is None:
+        return []
+    if isinstance(judgments, (str, int)):
+        return [str(judgments)]
+    if not isinstance(judgments, (Mapping, list, tuple, set, frozenset)):
+        return None
+    if isinstance(judgments, Mapping) and not all(isinstance(grade, Real) for grade in judgments.values()):
+        return None
+    ids: list[str] = []
+    for judged in judgments:
+        nested_ids = _list_judged_ids(judged)
+        if nested_ids is None:
+            return None
+        ids += nested_ids
+    return ids
+
+
+def _is_number(judged_id: str) -> bool:
+    """Return whether an id could be a grade."""
+    try:
+        return isfinite(float(judged_id))
+    except ValueError:
+        return False
 
 
 def _make_questions(
