@@ -297,12 +297,17 @@ def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
     if _has_question_text(dataset):
         return [dataset]
     rows_by_key = _find_lists_of_objects(dataset)
+    judged_keys = _find_judged_keys(rows_by_key)
+    if len(judged_keys) > 1:
+        raise ValueError(
+            f"the dataset has several lists of questions, {', '.join(map(repr, judged_keys))}; pass one of them, such "
+            f"as dataset[{judged_keys[0]!r}], or both in one list"
+        )
+    if judged_keys:
+        return rows_by_key[judged_keys[0]]
     lists_of_questions: list[list[Any]] = []
     for rows in rows_by_key.values():
-        present_rows = [row for row in rows if not _is_blank_row(row)]
-        if all(map(_is_judged_question, present_rows)):
-            return rows
-        if all(map(_has_question_text, present_rows)):
+        if all(_is_blank_row(row) or _has_question_text(row) for row in rows):
             lists_of_questions.append(rows)
     if len(lists_of_questions) == 1:
         return lists_of_questions[0]
@@ -310,6 +315,15 @@ def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
     if not values or not all(map(_has_question_text, values)):
         return None
     return [{"id": query, **row} for query, row in dataset.items()]
+
+
+def _find_judged_keys(rows_by_key: Mapping[Any, list[Any]]) -> list[Any]:
+    """Return the keys of the lists in which every row that is not blank is a question with judgments."""
+    judged_keys = []
+    for key, rows in rows_by_key.items():
+        if all(_is_blank_row(row) or _is_judged_question(row) for row in rows):
+            judged_keys.append(key)
+    return judged_keys
 
 
 def _find_lists_of_objects(dataset: Mapping[Any, Any]) -> dict[Any, list[Any]]:
@@ -332,20 +346,23 @@ def _is_blank_row(row: Any) -> bool:
 
 
 def _find_rows_key(dataset: Mapping[Any, Any]) -> Any:
-    """Return the key under which a mapping holds the list of its rows, or null in its place; None if it has none.
+    """Return the key under which a mapping holds the list of its rows, or nothing in its place; None if it has none.
 
-    Such a key is a query like any other if there are judgments beside it.
+    Such a key is a query like any other if there are judgments beside it, but not beside other such keys if all are
+    empty.
     """
     if _has_question_text(dataset):  # a row, with columns of any name
         return None
     rows_keys = []
     for key, value in dataset.items():
         usual_key = key.strip().lower() if isinstance(key, str) else key
-        if usual_key in ROWS_KEYS and (value is None or isinstance(value, list)):
+        if usual_key in ROWS_KEYS and (_is_blank_row(value) or isinstance(value, list)):
             rows_keys.append(key)
         elif usual_key not in DESCRIPTION_KEYS and isinstance(value, Collection) and not isinstance(value, str):
             return None
-    return rows_keys[0] if len(rows_keys) == 1 else None
+    if len(rows_keys) == 1 or (rows_keys and all(_are_blank(dataset[key]) for key in rows_keys)):
+        return rows_keys[0]
+    return None
 
 
 def holds_only_blank_rows(dataset: Mapping[Any, Any]) -> bool:
@@ -420,7 +437,9 @@ def _require_judgments(dataset: Mapping[Any, Any]) -> None:
 
 
 def holds_question_rows(dataset: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping is a row, holds a list of rows, or maps ids to rows."""
+    """Return whether a mapping is a row, holds a list of rows, or several, or maps ids to rows."""
+    if _find_judged_keys(_find_lists_of_objects(dataset)):
+        return True
     return find_rows(dataset) is not None or _find_rows_in_mapping(dataset) is not None
 
 
