@@ -812,3 +812,65 @@ def test_a_flag_of_relevance_is_no_list_of_documents(tmp_path: Path) -> None:
 def test_a_document_beside_quotes_says_where_they_are_from() -> None:
     rows: Any = [{"query": "a?", "relevant": [rm.Quote("a lantern in the vault")], "document": "vault.md"}]
     assert rm.EvaluationSet.from_dataset(rows).qrels == {"a?": [rm.Quote("a lantern in the vault")]}
+
+
+OPENED: dict[str, Callable[[Path], Any]] = {
+    "text": lambda path: path.open(encoding="utf-8"),
+    "bytes": lambda path: path.open("rb"),
+    "StringIO": lambda path: io.StringIO(path.read_text(encoding="utf-8")),
+    "BytesIO": lambda path: io.BytesIO(path.read_bytes()),
+}
+
+
+@pytest.mark.parametrize("opened", OPENED)
+@pytest.mark.parametrize("name", ["q.csv", "q.tsv", "q.json", "q.jsonl"])
+def test_an_open_file_is_read_like_its_path(tmp_path: Path, opened: str, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith(("csv", "tsv")):
+        write_table(path, ["id", "query", "relevant"], ["q1", "Wie öffne ich den Tresor?", "d1"])
+    else:
+        path.write_text(json.dumps({"id": "q1", "query": "Wie öffne ich den Tresor?", "relevant": ["d1"]}))
+    readers: list[Callable[[Any], Any]] = [rm.read_questions, rm.EvaluationSet.from_dataset]
+    for read in readers:
+        with OPENED[opened](path) as file:
+            assert read(file) == read(path)
+    with OPENED[opened](path) as file:
+        assert dict(rm.retrieve(lambda _: ["d1"], file)) == {"q1": ["d1"]}
+
+
+@pytest.mark.parametrize("mode", ["r", "rb"])
+def test_an_open_workbook_is_read_and_what_was_saved_is_named(tmp_path: Path, mode: str) -> None:
+    write_table(tmp_path / "q.xlsx", ["query", "relevant"], ["a?", "d1"])
+    with (tmp_path / "q.xlsx").open(mode) as file:
+        assert rm.read_questions(file).qrels == {"a?": ["d1"]}
+    rm.EvaluationSet(queries={"q": "a?"}, qrels={"q": ["d1"]}).save(tmp_path / "saved.json")
+    with (tmp_path / "saved.json").open(mode) as file:
+        with pytest.raises(ValueError, match=r"rm\.load\(path\)"):
+            rm.read_questions(file)
+        with pytest.raises(TypeError, match=r"load takes the path of a file, .* pass '.*saved\.json'"):
+            rm.load(file)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"History takes the path of a file, .* pass '.*saved\.json'"):
+            rm.History(file)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="write its content to a file"):
+        rm.load(io.BytesIO(b""))  # type: ignore[arg-type]
+
+
+def test_the_advice_on_an_open_file_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    write_table(path, ["query", "relevant"], ["a?", "d1"])
+    run = {"a?": ["d1"]}
+    with path.open(encoding="utf-8") as file:
+        with pytest.raises(
+            TypeError, match=r"read_qrels\(file\) or, if it holds questions, with read_questions\(file\)"
+        ):
+            rm.evaluate(file, run, "mrr")  # type: ignore[arg-type]
+        assert rm.evaluate(rm.read_questions(file), run, "mrr").means == {"mrr": 1.0}
+        refused: list[Callable[[], Any]] = [
+            lambda: rm.evaluate({"a?": ["d1"]}, file, "mrr"),  # type: ignore[arg-type]
+            lambda: rm.changes(file, run),  # type: ignore[arg-type]
+        ]
+        for call in refused:
+            with pytest.raises(TypeError, match=r"read_run\(file\)"):
+                call()
+    (tmp_path / "questions").write_bytes(path.read_bytes())  # without an extension
+    assert rm.read_questions(tmp_path / "questions").qrels == {"a?": ["d1"]}

@@ -101,8 +101,8 @@ class EvaluationSet(Questions):
                 - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset, or the CSV of one;
                   goldens of DeepEval; the JSON of SQuAD; examples of LangSmith with the question in their inputs and
                   the judgments in their outputs. If such a dataset has texts but no ids, its judgments are `Text`;
-                - a path, as in `read_questions`: a BEIR folder (`queries.jsonl` and `qrels/test.tsv`), CSV, TSV, JSON,
-                  JSONL, Parquet, Arrow or Excel;
+                - a path or an open file, as in `read_questions`: a BEIR folder (`queries.jsonl` and
+                  `qrels/test.tsv`), CSV, TSV, JSON, JSONL, Parquet, Arrow or Excel;
                 - a mapping of query texts to judgments;
                 - an `EvaluationSet`.
 
@@ -552,13 +552,13 @@ def read_questions(
     r"""Read questions with their judgments, with one row per question or one per judgment.
 
     Args:
-        source: A path, `"-"` for standard input, or anything that `EvaluationSet.from_dataset` reads. A file is CSV,
-            TSV, JSON, JSONL, Parquet, Arrow, or an Excel workbook (with openpyxl), compressed or not; a folder is one
-            of BEIR. The columns are those of `EvaluationSet.from_dataset`. In a table with one row per question,
-            `relevant` holds a list of ids, a dict of grades, or objects such as quotes, as JSON or as Python prints it,
-            or ids with a separator between them; an empty cell says that nothing is relevant. In a table with one row
-            per judgment, `document` (or `file`, `filename`) and `grade` stand beside the question, and cells are read
-            alike. The case of names does not matter.
+        source: A path, `"-"` for standard input, an open file, or anything that `EvaluationSet.from_dataset` reads. A
+            file is CSV, TSV, JSON, JSONL, Parquet, Arrow, or an Excel workbook (with openpyxl), compressed or not; a
+            folder is one of BEIR. The columns are those of `EvaluationSet.from_dataset`. In a table with one row per
+            question, `relevant` holds a list of ids, a dict of grades, or objects such as quotes, as JSON or as Python
+            prints it, or ids with a separator between them; an empty cell says that nothing is relevant. In a table
+            with one row per judgment, `document` (or `file`, `filename`) and `grade` stand beside the question, and
+            cells are read alike. The case of names does not matter.
         separator: What separates ids in a cell: `separator=","`; `""` if each cell holds one id. By default it is
             `;`, `|` or a line break if every cell agrees, and a warning says so. Leave it out where no cell is text.
         columns: The names of the columns `id`, `query`, `relevant`, `document`, `grade` and `answer`, if they differ

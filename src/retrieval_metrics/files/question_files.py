@@ -16,7 +16,7 @@ from retrieval_metrics.files.json_parsing import read_json_file, read_jsonl_obje
 from retrieval_metrics.files.judgment_paths import is_path
 from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.reading import read_qrels
-from retrieval_metrics.files.saved_format import is_saved
+from retrieval_metrics.files.saved_format import START_PATTERN, is_saved
 from retrieval_metrics.files.tabular_rows import read_table
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.inputs.column_detection import (
@@ -26,6 +26,7 @@ from retrieval_metrics.inputs.column_detection import (
     separator_note,
 )
 from retrieval_metrics.inputs.foreign_datasets import GOLDEN_KEYS, REFERENCE_TEXTS_KEY
+from retrieval_metrics.inputs.input_hints import is_open_file
 from retrieval_metrics.inputs.judgment_cells import refuse_separator
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
 from retrieval_metrics.inputs.qrels import judgments_by_query
@@ -83,6 +84,8 @@ def read_question_source(
     limits: Limits | None = None,
 ) -> QuestionsT:
     """Read questions from a path or from anything that `read_question_dataset` reads; see `read_questions`."""
+    if is_open_file(source):
+        return _read_open_file(questions_class, source, format, _Layout(separator, columns, has_header=header), limits)
     if not is_path(source):
         if not header:
             raise ValueError("header=False is for CSV, TSV and Excel files; leave it out")
@@ -95,15 +98,38 @@ def read_question_source(
         return _read_beir(questions_class, path, split)
     if is_saved(path):
         raise ValueError(f"{path} is a file that this package saved; read it with rm.load({str(path)!r})")
-    if not header and not columns:
-        raise ValueError(f"header=False needs the positions of the columns of {path}, such as {POSITIONS_OF_QUESTIONS}")
     layout = _Layout(separator, columns, has_header=header)
+    _require_positions(layout, str(path))
     with name_file_in_errors(str(path)):
         if format is None and path.suffix.lower() in EXCEL_EXTENSIONS:
-            rows, row_numbers = _read_workbook(path, layout)
+            rows, row_numbers = _read_workbook(path, layout, str(path))
             return _read_rows_of_table(questions_class, rows, row_numbers, layout, str(path))
         with open_source(source, limits) as reader:
             return _read_file(questions_class, reader, format, layout)
+
+
+def _read_open_file(
+    questions_class: type[QuestionsT], file: Any, format: str | None, layout: _Layout, limits: Limits | None
+) -> QuestionsT:
+    """Read an open file, of text or of bytes, as that of a path; its name can show the format."""
+    name = str(getattr(file, "name", ""))
+    if format is None and Path(name).suffix.lower() in EXCEL_EXTENSIONS:
+        # A workbook is no text, in whatever mode it is opened.
+        content = getattr(file, "buffer", file)
+        _require_positions(layout, name)
+        with name_file_in_errors(name):
+            rows, row_numbers = _read_workbook(content, layout, name)
+            return _read_rows_of_table(questions_class, rows, row_numbers, layout, name)
+    with open_source(file, limits) as reader, name_file_in_errors(reader.name):
+        if START_PATTERN.match(reader.beginning()) is not None:
+            raise ValueError(f"{reader.name} holds what this package saved; read it with rm.load(path)")
+        _require_positions(layout, reader.name)
+        return _read_file(questions_class, reader, format, layout)
+
+
+def _require_positions(layout: _Layout, name: str) -> None:
+    if not layout.has_header and not layout.columns:
+        raise ValueError(f"header=False needs the positions of the columns of {name}, such as {POSITIONS_OF_QUESTIONS}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +211,9 @@ def _read_first_object(text: str) -> Mapping[str, Any]:
 
 
 def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | None, layout: _Layout) -> QuestionsT:
-    detected = find_format_by_name(reader.file_name) if format is None else None
+    detected = None
+    if format is None:
+        detected = find_format_by_name(reader.file_name) or _find_format_by_header(reader)
     if detected is None or detected == "trec":
         detected = detect_format(reader, format)
     if detected == "tsv" and format is None and _holds_trec_judgments(reader):
@@ -223,6 +251,16 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
     return _read_rows_of_table(questions_class, rows, table.row_numbers, layout, reader.name)
 
 
+def _find_format_by_header(reader: Reader) -> str | None:
+    """Return the format of a table whose first line names a column of questions; None if it does not."""
+    first_line = reader.beginning().split(b"\n", 1)[0].decode(errors="replace")
+    for format_name, separator in (("csv", ","), ("tsv", "\t")):
+        names = {name.strip().strip('"').lower() for name in first_line.split(separator)}
+        if len(names) > 1 and not names.isdisjoint(QUERY_KEYS):
+            return format_name
+    return None
+
+
 def _holds_trec_judgments(reader: Reader) -> bool:
     """Return whether a file with tabs begins with a line of TREC judgments, `query 0 document grade`."""
     fields = reader.beginning().split(b"\n", 1)[0].split(b"\t")
@@ -248,10 +286,16 @@ class _SheetRow(NamedTuple):
     cells: tuple[Any, ...]
 
 
-def _read_workbook(path: Path, layout: _Layout) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the rows of the only sheet of an Excel workbook that is not empty, and their numbers in the sheet."""
+def _read_workbook(file: Any, layout: _Layout, name: str) -> tuple[list[dict[str, Any]], list[int]]:
+    """Return the rows of the only sheet of an Excel workbook that is not empty, and their numbers in the sheet.
+
+    Args:
+        file: Its path, or the open file.
+        layout: What the user said of its columns.
+        name: Its name, for messages.
+    """
     openpyxl = import_optional("openpyxl", "reading an Excel workbook (or save it as CSV UTF-8, which needs nothing)")
-    workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    workbook = openpyxl.load_workbook(file, read_only=True, data_only=True)
     try:
         rows_by_sheet: dict[str, list[_SheetRow]] = {}
         for sheet in workbook.worksheets:
@@ -269,7 +313,7 @@ def _read_workbook(path: Path, layout: _Layout) -> tuple[list[dict[str, Any]], l
     if layout.has_header:
         names, *rows = rows
         columns = [None if name is None else str(name).strip() for name in names.cells]
-        require_single_columns(columns, layout.columns, str(path))
+        require_single_columns(columns, layout.columns, name)
     else:
         columns = [str(position) for position in range(1, len(rows[0].cells) + 1)]
     table = []
