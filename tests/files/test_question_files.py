@@ -742,7 +742,7 @@ def test_the_advice_on_a_column_twice_reads_the_file(tmp_path: Path, name: str) 
 def test_a_column_twice_in_rows_of_json_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text('{"query": "a?", "Relevant": ["d1"], "relevant": ["d2"]}\n')
-    with pytest.raises(ValueError, match=r"row 1 has two .* 'Relevant' and 'relevant'"):
+    with pytest.raises(ValueError, match=r"line 1 has two .* 'Relevant' and 'relevant'"):
         rm.read_questions(path)
     assert rm.read_questions(path, columns={"relevant": "Relevant"}).qrels == {"a?": ["d1"]}
 
@@ -874,3 +874,37 @@ def test_the_advice_on_an_open_file_reads_it(tmp_path: Path) -> None:
                 call()
     (tmp_path / "questions").write_bytes(path.read_bytes())  # without an extension
     assert rm.read_questions(tmp_path / "questions").qrels == {"a?": ["d1"]}
+
+
+GOOD_LINE = '{"query": "a?", "relevant": ["d1"]}'
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"query": "b?"}', "line 4 has no 'relevant'"),
+        ('{"relevant": ["d1"]}', "line 4 has no 'query'"),
+        (GOOD_LINE, "query 'a\\?' appears in lines 1 and 4; give each line its own 'id'"),
+        ('{"query": "b?", "relevant": ["d1"], "Relevant": ["d2"]}', "line 4 has two columns named 'relevant'"),
+        ('{"query": "b?", "relevant": ["d1"], "gold_ids": ["d2"]}', "line 4 has different judgments"),
+        ('{"query": "b?", "relevant": ["d1"], "document": "d2"}', "line 4 has different judgments"),
+        ('{"query": "b?", "relevant": ["d1"], "kind": 3}', "line 4: the kind of a question"),
+        ('{"query": "b?", "relevant": ["d1 "]}', "line 4, 'relevant': 'd1 '"),
+        ('{"query":', 'line 4: {"query":: this is not JSON'),
+    ],
+)
+def test_messages_about_json_lines_count_blank_lines(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text(f"{GOOD_LINE}\n\n  \n{line}\n")
+    with pytest.raises(ValueError, match=f"q.jsonl[:,] {message}"):
+        rm.read_questions(path)
+
+
+def test_a_judgment_of_a_later_line_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text('\n{"query": "a?", "document": "d1"}\n\n{"query": "a?", "document": "d1"}\n')
+    with pytest.raises(ValueError, match=r"q\.jsonl: line 4: document 'd1' is judged twice"):
+        rm.read_questions(path)
+    path.write_text('{"prompt": "a?", "relevant": ["d1"]}\n\n{"prompt": "b?"}\n')
+    with pytest.raises(ValueError, match=r"q\.jsonl: line 3 has no 'relevant'"):
+        rm.read_questions(path, columns={"query": "prompt"})

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics._internal.optional_packages import import_optional
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics.files.encodings import name_file_in_errors
 from retrieval_metrics.files.formats import detect_format, find_format_by_name
 from retrieval_metrics.files.headers import POSITIONS_OF_QUESTIONS
@@ -68,6 +69,9 @@ TREC_ITERATIONS = (b"0", b"Q0")
 JUDGMENT_KEYS = frozenset([*RELEVANT_COLUMNS, *SOURCE_COLUMNS, REFERENCE_TEXTS_KEY])
 # The keys of which one stands in every JSON object with questions.
 KEYS_OF_QUESTIONS = (*QUERY_KEYS, "queries", "examples", "paragraphs")
+# How messages about rows begin, and how the one about two rows names them.
+_ROW_AT_START = lazy_pattern(r"^row (?=\d)")
+_TWO_ROWS = lazy_pattern(r" appears in rows (\d+ and \d+); give each row")
 TABLE_FORMATS = ("csv", "tsv", "parquet", "arrow")
 EXCEL_EXTENSIONS = (".xlsx", ".xlsm")
 
@@ -221,11 +225,9 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
     if detected in {"json", "jsonl"}:
         if not layout.has_header:
             raise ValueError(f"{reader.name} is read as {detected}, which has no header; leave header=False out")
-        content: Any
-        if detected == "json":
-            content = read_json_file(reader)
-        else:
-            content = [row for _number, _line, row in read_jsonl_objects(reader)]
+        if detected == "jsonl":
+            return _read_lines_of_objects(questions_class, reader, layout)
+        content: Any = read_json_file(reader)
         if layout.columns and isinstance(content, list):
             content = rename_columns(content, layout.columns, reader.name)
         elif layout.columns:
@@ -249,6 +251,25 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
     require_single_columns(table.names, layout.columns, reader.name)
     rows = table.frame.collect().to_dicts()
     return _read_rows_of_table(questions_class, rows, table.row_numbers, layout, reader.name)
+
+
+def _read_lines_of_objects(questions_class: type[QuestionsT], reader: Reader, layout: _Layout) -> QuestionsT:
+    """Read a JSONL file, about whose rows messages name the lines, because blank lines can stand between them."""
+    rows: list[dict[str, Any]] = []
+    line_numbers: list[int] = []
+    for number, _line, row in read_jsonl_objects(reader):
+        rows.append(row)
+        line_numbers.append(number)
+    if layout.columns:
+        rows = rename_columns(rows, layout.columns, reader.name)
+    try:
+        return read_question_dataset(
+            questions_class, rows, separator=layout.separator, is_file=True, row_numbers=line_numbers
+        )
+    except (TypeError, ValueError) as error:
+        message = _ROW_AT_START.sub("line ", str(error))
+        message = _TWO_ROWS.sub(r" appears in lines \1; give each line", message)
+        raise type(error)(message) from error
 
 
 def _find_format_by_header(reader: Reader) -> str | None:

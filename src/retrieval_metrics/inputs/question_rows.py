@@ -108,6 +108,7 @@ def read_question_dataset(
     separator: str | None = None,
     columns: Columns | None = None,
     is_file: bool = False,
+    row_numbers: Sequence[int] | None = None,
 ) -> QuestionsT:
     """Read a dataset in any shape of `EvaluationSet.from_dataset` except a path.
 
@@ -118,6 +119,7 @@ def read_question_dataset(
         separator: What separates the ids in a cell of text; see `read_cells`.
         columns: The columns that the user named; see `rename_columns`.
         is_file: Whether it was read from a file, in which judgments can be text.
+        row_numbers: The number of each row of a list, for messages; None to count from 1.
 
     Raises:
         TypeError: If it is anything else.
@@ -146,7 +148,7 @@ def read_question_dataset(
     if rows is not None:
         if _is_table(dataset):
             return read_question_table(questions_class, rows, separator=separator)
-        return _read_rows(questions_class, rows, separator, is_table=is_file)
+        return _read_rows(questions_class, rows, separator, is_table=is_file, row_numbers=row_numbers)
     if isinstance(dataset, Mapping):
         rows = _find_rows_in_mapping(dataset)
         if rows is not None:
@@ -162,7 +164,7 @@ def read_question_dataset(
             "check the order of the arguments"
         )
     if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
-        return _read_rows(questions_class, dataset, separator, is_table=is_file)
+        return _read_rows(questions_class, dataset, separator, is_table=is_file, row_numbers=row_numbers)
     hint = ""
     if isinstance(dataset, str):
         hint = "; if it is a path, the file does not exist; if it is JSON, parse it with json.loads"
