@@ -562,7 +562,7 @@ def read_questions(
         separator: What separates ids in a cell: `separator=","`; `""` if each cell holds one id. By default it is
             `;`, `|` or a line break if every cell agrees, and a warning says so. Leave it out where no cell is text.
         columns: The names of the columns `id`, `query`, `relevant`, `document`, `grade` and `answer`, if they differ
-            from the usual ones; None for a missing column.
+            from the usual ones, or if several hold different judgments; None for a missing column.
         header: Whether the first line of a CSV, TSV or Excel file holds names. Without them, `columns` holds positions
             from 1: `{"id": 1, "query": 2, "relevant": 3}`.
         format: `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension nor the
@@ -573,7 +573,8 @@ def read_questions(
     Raises:
         TypeError: If the source or one of its rows has another shape.
         ValueError: If it is empty, a row is incomplete, cells can be read in several ways, a query appears twice,
-            two columns of a row hold different judgments, or there is no column that `columns` names.
+            two columns of a row hold different judgments, a column is there twice (also as pandas renames the second,
+            `relevant.1`), or there is no column that `columns` names, or it names one for two roles.
         OSError: If the path cannot be read.
         ImportError: If polars is not installed, or openpyxl for a workbook.
 
