@@ -43,7 +43,10 @@ IRREGULAR = {
         "key 'score' appears twice",
     ),
     "a key missing": ('{"query": "q9", "score": 1}', "document'?"),
-    "a number as an id": ('{"query": 9, "document": "d", "score": 1}', "different types"),
+    "a number as an id": (
+        '{"query": 9, "document": "d", "score": 1}',
+        "'query' is (text|a number), and (text|a number) in a line before it",
+    ),
     "a missing id": ('{"query": null, "document": "d", "score": 1}', "has no query"),
     "half a surrogate pair": (r'{"query": "\ud800", "document": "d", "score": 1}', "half of a character"),
     "no object": ("[1]", "a line must be an object"),
@@ -94,3 +97,13 @@ def test_other_columns_of_rows_of_json_may_be_named_and_may_be_missing(tmp_path:
     with pytest.raises(ValueError, match=r"line 1: .*no list of documents"):
         rm.read_run(tmp_path / "x.jsonl")
     assert dict(rm.read_run(tmp_path / "x.jsonl", columns={"document": "hit"})) == {"q": {"a": 1.0, "b": 2.0}}
+
+
+@pytest.mark.parametrize("value", ['"high"', "[1]", "{}"])
+def test_a_value_of_another_kind_is_named_by_its_line(tmp_path: Path, value: str) -> None:
+    text = '\n{"query": "a", "document": "d1", "grade": 1}\n\n'
+    path = saved(tmp_path, f'{text}{{"query": "a", "document": "d2", "grade": {value}}}\n')
+    with pytest.raises(ValueError, match=r"some\.jsonl, line 4: .* 'grade' is .*, and a number in a line before it"):
+        rm.read_qrels(path)
+    path = saved(tmp_path, f'{text}{{"query": "a", "document": "d2", "grade": true}}\n')
+    assert rm.read_qrels(path).as_dict() == {"a": {"d1": 1.0, "d2": 1.0}}

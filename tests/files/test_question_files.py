@@ -1,8 +1,10 @@
 """Files of questions as people have them: shape by format by encoding, each read alike."""
 
+import ast
 import csv
 import io
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -740,6 +742,169 @@ def test_the_advice_on_a_column_twice_reads_the_file(tmp_path: Path, name: str) 
 def test_a_column_twice_in_rows_of_json_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text('{"query": "a?", "Relevant": ["d1"], "relevant": ["d2"]}\n')
-    with pytest.raises(ValueError, match=r"row 1 has two .* 'Relevant' and 'relevant'"):
+    with pytest.raises(ValueError, match=r"line 1 has two .* 'Relevant' and 'relevant'"):
         rm.read_questions(path)
     assert rm.read_questions(path, columns={"relevant": "Relevant"}).qrels == {"a?": ["d1"]}
+
+
+@pytest.mark.parametrize("column", ["relevant", "document", "query", "Relevant"])
+def test_a_column_that_pandas_renamed_is_a_column_twice(tmp_path: Path, column: str) -> None:
+    names = [*dict.fromkeys(["query", "relevant" if column == "query" else column, column]), f"{column}.1"]
+    cells = {"query": "a?", "relevant": "d1", "document": "d1", "Relevant": "d1"}
+    row = [cells.get(name, "d2") for name in names]
+    write_table(tmp_path / "q.csv", names, row)
+    (tmp_path / "q.json").write_text(json.dumps([dict(zip(names, row, strict=True))]))
+    frame = pd.read_csv(tmp_path / "q.csv")
+    sources: list[Any] = [tmp_path / "q.csv", frame, frame.to_dict("records"), tmp_path / "q.json"]
+    for source in sources:
+        with pytest.raises(ValueError, match=f"named '{column}', of which pandas names the second '{column}.1'"):
+            rm.read_questions(source)
+    if column in {"relevant", "Relevant"}:
+        for source in (tmp_path / "q.csv", frame, tmp_path / "q.json"):
+            for name, document in ((column, "d1"), (f"{column}.1", "d2")):
+                assert rm.read_questions(source, columns={"relevant": name}).qrels == {"a?": [document]}
+    write_table(tmp_path / "labels.csv", ["query", "relevant", "team", "team.1"], ["a?", "d1", "x", "y"])
+    assert rm.read_questions(tmp_path / "labels.csv").qrels == {"a?": ["d1"]}
+
+
+@pytest.mark.parametrize(
+    ("relevant", "document", "is_refused"),
+    [
+        ("d1", "d2", True),
+        ("d1;d3", "d2", True),
+        ("", "d2", True),
+        ("1", "d2", True),
+        ("d1", "d1", False),
+        ("d1;d2", "d2", False),
+        ("d1;d2", "d1;d2", False),
+        ("d1", "", False),
+    ],
+)
+@pytest.mark.parametrize("columns", [("relevant", "doc_id"), ("expected_ids", "document")])
+def test_a_document_that_is_not_among_the_relevant_ones_is_refused(
+    tmp_path: Path, columns: tuple[str, str], relevant: str, document: str, is_refused: bool
+) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(f"query,{columns[0]},{columns[1]}\na?,{relevant},{document}\nb?,d8;d9,d9\n")
+    listed = {"a?": [part for part in relevant.split(";") if part], "b?": ["d8", "d9"]}
+    if not is_refused:
+        assert rm.read_questions(path, separator=";").qrels == listed
+        return
+    for source in (path, pd.read_csv(path, dtype=str)):
+        with pytest.raises(ValueError, match=rf"different judgments in '{columns[0]}' and '{columns[1]}'") as caught:
+            rm.read_questions(source, separator=";")
+        choices = [ast.literal_eval(choice) for choice in re.findall(r"columns=({.*?})", str(caught.value))]
+        assert choices[:2] == [{"relevant": columns[0]}, {"document": columns[1]}]
+        assert rm.read_questions(source, separator=";", columns=choices[0]).qrels == listed
+        assert rm.read_questions(path, columns=choices[1]).qrels == {"a?": {document: 1.0}, "b?": {"d9": 1.0}}
+        assert [choice.get("grade") for choice in choices[2:]] == ([columns[0]] if relevant == "1" else [])
+
+
+def test_a_flag_of_relevance_is_no_list_of_documents(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text("query,doc_id,relevant\na?,d1,1\na?,d2,0\n")
+    with pytest.raises(ValueError, match=r"if these are grades, columns=\{'document': 'doc_id', 'grade': 'relevant'\}"):
+        rm.read_questions(path)
+    questions = rm.read_questions(path, columns={"document": "doc_id", "grade": "relevant"})
+    assert questions.qrels == {"a?": {"d1": 1.0, "d2": 0.0}}
+
+
+def test_a_document_beside_quotes_says_where_they_are_from() -> None:
+    rows: Any = [{"query": "a?", "relevant": [rm.Quote("a lantern in the vault")], "document": "vault.md"}]
+    assert rm.EvaluationSet.from_dataset(rows).qrels == {"a?": [rm.Quote("a lantern in the vault")]}
+
+
+OPENED: dict[str, Callable[[Path], Any]] = {
+    "text": lambda path: path.open(encoding="utf-8"),
+    "bytes": lambda path: path.open("rb"),
+    "StringIO": lambda path: io.StringIO(path.read_text(encoding="utf-8")),
+    "BytesIO": lambda path: io.BytesIO(path.read_bytes()),
+}
+
+
+@pytest.mark.parametrize("opened", OPENED)
+@pytest.mark.parametrize("name", ["q.csv", "q.tsv", "q.json", "q.jsonl"])
+def test_an_open_file_is_read_like_its_path(tmp_path: Path, opened: str, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith(("csv", "tsv")):
+        write_table(path, ["id", "query", "relevant"], ["q1", "Wie öffne ich den Tresor?", "d1"])
+    else:
+        path.write_text(json.dumps({"id": "q1", "query": "Wie öffne ich den Tresor?", "relevant": ["d1"]}))
+    readers: list[Callable[[Any], Any]] = [rm.read_questions, rm.EvaluationSet.from_dataset]
+    for read in readers:
+        with OPENED[opened](path) as file:
+            assert read(file) == read(path)
+    with OPENED[opened](path) as file:
+        assert dict(rm.retrieve(lambda _: ["d1"], file)) == {"q1": ["d1"]}
+
+
+@pytest.mark.parametrize("mode", ["r", "rb"])
+def test_an_open_workbook_is_read_and_what_was_saved_is_named(tmp_path: Path, mode: str) -> None:
+    write_table(tmp_path / "q.xlsx", ["query", "relevant"], ["a?", "d1"])
+    with (tmp_path / "q.xlsx").open(mode) as file:
+        assert rm.read_questions(file).qrels == {"a?": ["d1"]}
+    rm.EvaluationSet(queries={"q": "a?"}, qrels={"q": ["d1"]}).save(tmp_path / "saved.json")
+    with (tmp_path / "saved.json").open(mode) as file:
+        with pytest.raises(ValueError, match=r"rm\.load\(path\)"):
+            rm.read_questions(file)
+        with pytest.raises(TypeError, match=r"load takes the path of a file, .* pass '.*saved\.json'"):
+            rm.load(file)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"History takes the path of a file, .* pass '.*saved\.json'"):
+            rm.History(file)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="write its content to a file"):
+        rm.load(io.BytesIO(b""))  # type: ignore[arg-type]
+
+
+def test_the_advice_on_an_open_file_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    write_table(path, ["query", "relevant"], ["a?", "d1"])
+    run = {"a?": ["d1"]}
+    with path.open(encoding="utf-8") as file:
+        with pytest.raises(
+            TypeError, match=r"read_qrels\(file\) or, if it holds questions, with read_questions\(file\)"
+        ):
+            rm.evaluate(file, run, "mrr")  # type: ignore[arg-type]
+        assert rm.evaluate(rm.read_questions(file), run, "mrr").means == {"mrr": 1.0}
+        refused: list[Callable[[], Any]] = [
+            lambda: rm.evaluate({"a?": ["d1"]}, file, "mrr"),  # type: ignore[arg-type]
+            lambda: rm.changes(file, run),  # type: ignore[arg-type]
+        ]
+        for call in refused:
+            with pytest.raises(TypeError, match=r"read_run\(file\)"):
+                call()
+    (tmp_path / "questions").write_bytes(path.read_bytes())  # without an extension
+    assert rm.read_questions(tmp_path / "questions").qrels == {"a?": ["d1"]}
+
+
+GOOD_LINE = '{"query": "a?", "relevant": ["d1"]}'
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"query": "b?"}', "line 4 has no 'relevant'"),
+        ('{"relevant": ["d1"]}', "line 4 has no 'query'"),
+        (GOOD_LINE, "query 'a\\?' appears in lines 1 and 4; give each line its own 'id'"),
+        ('{"query": "b?", "relevant": ["d1"], "Relevant": ["d2"]}', "line 4 has two columns named 'relevant'"),
+        ('{"query": "b?", "relevant": ["d1"], "gold_ids": ["d2"]}', "line 4 has different judgments"),
+        ('{"query": "b?", "relevant": ["d1"], "document": "d2"}', "line 4 has different judgments"),
+        ('{"query": "b?", "relevant": ["d1"], "kind": 3}', "line 4: the kind of a question"),
+        ('{"query": "b?", "relevant": ["d1 "]}', "line 4, 'relevant': 'd1 '"),
+        ('{"query":', 'line 4: {"query":: this is not JSON'),
+    ],
+)
+def test_messages_about_json_lines_count_blank_lines(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text(f"{GOOD_LINE}\n\n  \n{line}\n")
+    with pytest.raises(ValueError, match=f"q.jsonl[:,] {message}"):
+        rm.read_questions(path)
+
+
+def test_a_judgment_of_a_later_line_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text('\n{"query": "a?", "document": "d1"}\n\n{"query": "a?", "document": "d1"}\n')
+    with pytest.raises(ValueError, match=r"q\.jsonl: line 4: document 'd1' is judged twice"):
+        rm.read_questions(path)
+    path.write_text('{"prompt": "a?", "relevant": ["d1"]}\n\n{"prompt": "b?"}\n')
+    with pytest.raises(ValueError, match=r"q\.jsonl: line 3 has no 'relevant'"):
+        rm.read_questions(path, columns={"query": "prompt"})

@@ -1,5 +1,6 @@
 """Columns are found by their names; if a name is missing or ambiguous, the error asks for it."""
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +115,44 @@ def test_a_repeated_header(tmp_path: Path) -> None:
         assert dict(rm.read_run(table, allow="repeated")) == {"q": {"a": 1.0, "b": 2.0}}
     (tmp_path / "run.csv").write_text("query,document,score,note,note\nq,a,1,2,3\n")
     assert dict(rm.read_run(tmp_path / "run.csv")) == {"q": {"a": 1.0}}
+
+
+REPEATED = {"document": "query,document,document\nq1,d1,d2\n", "grade": "query,document,grade,grade\nq1,d1,1,0\n"}
+
+
+@pytest.mark.parametrize("role", REPEATED)
+def test_a_column_that_pandas_renamed_is_a_column_twice(tmp_path: Path, role: str) -> None:
+    frame = pd.read_csv(io.StringIO(REPEATED[role]))
+    frame.to_csv(tmp_path / "qrels.csv", index=False)
+    for source in (rm.Qrels.from_frame, rm.read_qrels):
+        table: Any = frame if source == rm.Qrels.from_frame else tmp_path / "qrels.csv"
+        read: Any = source
+        with pytest.raises(
+            ValueError, match=f"two columns named '{role}', of which pandas names the second '{role}.1'"
+        ):
+            read(table)
+        assert read(table, allow="repeated").as_dict() == {"q1": {"d1": 1.0}}
+    chosen = rm.Qrels.from_frame(frame, columns={role: f"{role}.1", "grade": f"{role}.1" if role == "grade" else None})
+    assert chosen.as_dict() == {"q1": {"d2" if role == "document" else "d1": 1.0 if role == "document" else 0.0}}
+
+
+@pytest.mark.parametrize("number_role", ["grade", "score", "rank"])
+def test_a_column_of_numbers_is_not_also_one_of_ids(tmp_path: Path, number_role: str) -> None:
+    name = "number"
+    path = tmp_path / "table.csv"
+    path.write_text("query,number,document\nq1,1,d1\n")
+    readers: Any = [rm.read_qrels, rm.read_questions] if number_role == "grade" else [rm.read_run]
+    for read in readers:
+        for id_role in ("query", "document"):
+            with pytest.raises(ValueError, match=f"columns= names '{name}' as the {id_role} and as the {number_role}"):
+                read(path, columns={id_role: name, number_role: name})
+    if number_role == "grade":
+        with pytest.raises(ValueError, match="as the relevant and as the grade"):
+            rm.read_questions(path, columns={"relevant": name, "grade": name})
+        with pytest.raises(ValueError, match="'relevant', and one with the document"):
+            rm.read_questions(path, columns={"relevant": name, "document": "document"})
+        with pytest.raises(ValueError, match="columns= names 2 as the document and as the grade"):
+            rm.read_qrels(path, header=False, columns={"query": 1, "document": 2, "grade": 2})
+    # A query may have the id of its document.
+    same = rm.read_qrels(path, columns={"query": "document", "document": "document", "grade": None})
+    assert same.as_dict() == {"d1": {"d1": 1.0}}

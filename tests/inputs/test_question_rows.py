@@ -163,3 +163,46 @@ def test_a_query_can_be_called_like_the_key_of_rows(tmp_path: Path) -> None:
     for qrels in ({"cases": ["a"], "why?": ["b"]}, {"cases": [], "why?": ["b"]}, {"cases": {"a": 2}}):
         assert read_json(path, qrels).qrels == qrels
     assert read_json(path, {**ROW, "relevant": [], "items": None}).qrels == {"what?": []}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"cases": [], "tests": []},
+        {"cases": None, "tests": []},
+        {"cases": {}, "tests": {}},
+        {"cases": [None], "data": [{}], "metadata": {"lang": "en"}},
+    ],
+)
+def test_a_file_with_several_keys_for_rows_but_no_rows_is_empty(tmp_path: Path, content: Any) -> None:
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps(content))
+    run = {"q": ["a"]}
+    reads: list[Any] = [
+        lambda: rm.read_questions(content),
+        lambda: rm.EvaluationSet.from_dataset(content),
+        lambda: rm.read_questions(path),
+        lambda: rm.read_questions(path, columns={"query": "prompt"}),
+        lambda: rm.evaluate(path, run, "mrr"),
+    ]
+    for read in reads:
+        with pytest.raises(ValueError, match="the dataset is empty: 'cases' holds no rows"):
+            read()
+
+
+def test_one_of_several_lists_of_questions_is_not_read_in_silence(tmp_path: Path) -> None:
+    other_row = {"query": "why?", "relevant": ["b"]}
+    content = {"train": [ROW], "test": [other_row]}
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps(content))
+    reads: list[Any] = [
+        lambda: rm.read_questions(content),
+        lambda: rm.read_questions(path),
+        lambda: rm.evaluate(path, {"why?": ["b"]}, "mrr"),
+    ]
+    for read in reads:
+        with pytest.raises(ValueError, match="several lists of questions, 'train', 'test'"):
+            read()
+    assert rm.read_questions(content["test"]).qrels == {"why?": ["b"]}
+    # An empty list beside one is none of them.
+    assert read_json(path, {"train": [], "test": [other_row]}).qrels == {"why?": ["b"]}

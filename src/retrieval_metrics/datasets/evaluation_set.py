@@ -101,8 +101,8 @@ class EvaluationSet(Questions):
                 - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset, or the CSV of one;
                   goldens of DeepEval; the JSON of SQuAD; examples of LangSmith with the question in their inputs and
                   the judgments in their outputs. If such a dataset has texts but no ids, its judgments are `Text`;
-                - a path, as in `read_questions`: a BEIR folder (`queries.jsonl` and `qrels/test.tsv`), CSV, TSV, JSON,
-                  JSONL, Parquet, Arrow or Excel;
+                - a path or an open file, as in `read_questions`: a BEIR folder (`queries.jsonl` and
+                  `qrels/test.tsv`), CSV, TSV, JSON, JSONL, Parquet, Arrow or Excel;
                 - a mapping of query texts to judgments;
                 - an `EvaluationSet`.
 
@@ -552,17 +552,17 @@ def read_questions(
     r"""Read questions with their judgments, with one row per question or one per judgment.
 
     Args:
-        source: A path, `"-"` for standard input, or anything that `EvaluationSet.from_dataset` reads. A file is CSV,
-            TSV, JSON, JSONL, Parquet, Arrow, or an Excel workbook (with openpyxl), compressed or not; a folder is one
-            of BEIR. The columns are those of `EvaluationSet.from_dataset`. In a table with one row per question,
-            `relevant` holds a list of ids, a dict of grades, or objects such as quotes, as JSON or as Python prints it,
-            or ids with a separator between them; an empty cell says that nothing is relevant. In a table with one row
-            per judgment, `document` (or `file`, `filename`) and `grade` stand beside the question, and cells are read
-            alike. The case of names does not matter.
+        source: A path, `"-"` for standard input, an open file, or anything that `EvaluationSet.from_dataset` reads. A
+            file is CSV, TSV, JSON, JSONL, Parquet, Arrow, or an Excel workbook (with openpyxl), compressed or not; a
+            folder is one of BEIR. The columns are those of `EvaluationSet.from_dataset`. In a table with one row per
+            question, `relevant` holds a list of ids, a dict of grades, or objects such as quotes, as JSON or as Python
+            prints it, or ids with a separator between them; an empty cell says that nothing is relevant. In a table
+            with one row per judgment, `document` (or `file`, `filename`) and `grade` stand beside the question, and
+            cells are read alike. The case of names does not matter.
         separator: What separates ids in a cell: `separator=","`; `""` if each cell holds one id. By default it is
             `;`, `|` or a line break if every cell agrees, and a warning says so. Leave it out where no cell is text.
         columns: The names of the columns `id`, `query`, `relevant`, `document`, `grade` and `answer`, if they differ
-            from the usual ones; None for a missing column.
+            from the usual ones, or if several hold different judgments; None for a missing column.
         header: Whether the first line of a CSV, TSV or Excel file holds names. Without them, `columns` holds positions
             from 1: `{"id": 1, "query": 2, "relevant": 3}`.
         format: `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension nor the
@@ -573,7 +573,8 @@ def read_questions(
     Raises:
         TypeError: If the source or one of its rows has another shape.
         ValueError: If it is empty, a row is incomplete, cells can be read in several ways, a query appears twice,
-            two columns of a row hold different judgments, or there is no column that `columns` names.
+            two columns of a row hold different judgments, a column is there twice (also as pandas renames the second,
+            `relevant.1`), or there is no column that `columns` names, or it names one for two roles.
         OSError: If the path cannot be read.
         ImportError: If polars is not installed, or openpyxl for a workbook.
 

@@ -8,6 +8,7 @@ from retrieval_metrics._internal.validation import common_id_type, require_same_
 from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.distinct_ranking import make_distinct_ranking
 from retrieval_metrics.evaluation.data_warnings import distances_note
+from retrieval_metrics.inputs.input_hints import wrong_argument_hint
 from retrieval_metrics.matching.ranking_order import TIES_BY_ID, OrderedRankings
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def pair_rankings(before: Any, after: Any, match: str | Key | Matching) -> dict[
 def _require_rankings(run: Any, name: str) -> None:
     if not hasattr(run, "items"):
         raise TypeError(
-            f"{name} must map query ids to rankings, as in {{'q1': ['d7', 'd1']}}, got {type(run).__name__}"
+            f"{name} must map query ids to rankings, as in {{'q1': ['d7', 'd1']}}, got "
+            f"{type(run).__name__}{wrong_argument_hint(run, 'run')}"
         )
     if not run:
         raise ValueError(f"{name} holds no query")

@@ -39,13 +39,29 @@ def read_document_rows(
     if frame is not None:
         return FileTable(frame, frame.columns, locate_row)
     values_by_column: dict[str, list[Any]] = {column: [] for column in column_by_role.values()}
+    kind_by_column: dict[str, str] = {}
     for number, line, row in read_jsonl_objects(source, allow):
         for column, values in values_by_column.items():
             if column not in row:
                 where = format_line_location(source.name, number, line)
                 raise ValueError(f"{where}: there is no {column!r}, which the lines before it have")
+            kind = _find_kind(row[column])
+            if kind and kind_by_column.setdefault(column, kind) != kind:
+                where = format_line_location(source.name, number, line)
+                raise ValueError(f"{where}: {column!r} is {kind}, and {kind_by_column[column]} in a line before it")
             values.append(row[column])
     return FileTable(values_by_column, list(values_by_column), locate_row)
+
+
+def _find_kind(value: Any) -> str:
+    """Return what kind of value a column holds, of which it can hold only one; empty for null."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, (bool, int, float)):
+        return "a number"
+    return f"a {type(value).__name__}"
 
 
 def _read_plain_rows(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics._internal.optional_packages import import_optional
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics.files.encodings import name_file_in_errors
 from retrieval_metrics.files.formats import detect_format, find_format_by_name
 from retrieval_metrics.files.headers import POSITIONS_OF_QUESTIONS
@@ -16,7 +17,7 @@ from retrieval_metrics.files.json_parsing import read_json_file, read_jsonl_obje
 from retrieval_metrics.files.judgment_paths import is_path
 from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.reading import read_qrels
-from retrieval_metrics.files.saved_format import is_saved
+from retrieval_metrics.files.saved_format import START_PATTERN, is_saved
 from retrieval_metrics.files.tabular_rows import read_table
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.inputs.column_detection import (
@@ -26,6 +27,7 @@ from retrieval_metrics.inputs.column_detection import (
     separator_note,
 )
 from retrieval_metrics.inputs.foreign_datasets import GOLDEN_KEYS, REFERENCE_TEXTS_KEY
+from retrieval_metrics.inputs.input_hints import is_open_file
 from retrieval_metrics.inputs.judgment_cells import refuse_separator
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, Provenance
 from retrieval_metrics.inputs.qrels import judgments_by_query
@@ -67,6 +69,9 @@ TREC_ITERATIONS = (b"0", b"Q0")
 JUDGMENT_KEYS = frozenset([*RELEVANT_COLUMNS, *SOURCE_COLUMNS, REFERENCE_TEXTS_KEY])
 # The keys of which one stands in every JSON object with questions.
 KEYS_OF_QUESTIONS = (*QUERY_KEYS, "queries", "examples", "paragraphs")
+# How messages about rows begin, and how the one about two rows names them.
+_ROW_AT_START = lazy_pattern(r"^row (?=\d)")
+_TWO_ROWS = lazy_pattern(r" appears in rows (\d+ and \d+); give each row")
 TABLE_FORMATS = ("csv", "tsv", "parquet", "arrow")
 EXCEL_EXTENSIONS = (".xlsx", ".xlsm")
 
@@ -83,6 +88,8 @@ def read_question_source(
     limits: Limits | None = None,
 ) -> QuestionsT:
     """Read questions from a path or from anything that `read_question_dataset` reads; see `read_questions`."""
+    if is_open_file(source):
+        return _read_open_file(questions_class, source, format, _Layout(separator, columns, has_header=header), limits)
     if not is_path(source):
         if not header:
             raise ValueError("header=False is for CSV, TSV and Excel files; leave it out")
@@ -95,15 +102,38 @@ def read_question_source(
         return _read_beir(questions_class, path, split)
     if is_saved(path):
         raise ValueError(f"{path} is a file that this package saved; read it with rm.load({str(path)!r})")
-    if not header and not columns:
-        raise ValueError(f"header=False needs the positions of the columns of {path}, such as {POSITIONS_OF_QUESTIONS}")
     layout = _Layout(separator, columns, has_header=header)
+    _require_positions(layout, str(path))
     with name_file_in_errors(str(path)):
         if format is None and path.suffix.lower() in EXCEL_EXTENSIONS:
-            rows, row_numbers = _read_workbook(path, layout)
+            rows, row_numbers = _read_workbook(path, layout, str(path))
             return _read_rows_of_table(questions_class, rows, row_numbers, layout, str(path))
         with open_source(source, limits) as reader:
             return _read_file(questions_class, reader, format, layout)
+
+
+def _read_open_file(
+    questions_class: type[QuestionsT], file: Any, format: str | None, layout: _Layout, limits: Limits | None
+) -> QuestionsT:
+    """Read an open file, of text or of bytes, as that of a path; its name can show the format."""
+    name = str(getattr(file, "name", ""))
+    if format is None and Path(name).suffix.lower() in EXCEL_EXTENSIONS:
+        # A workbook is no text, in whatever mode it is opened.
+        content = getattr(file, "buffer", file)
+        _require_positions(layout, name)
+        with name_file_in_errors(name):
+            rows, row_numbers = _read_workbook(content, layout, name)
+            return _read_rows_of_table(questions_class, rows, row_numbers, layout, name)
+    with open_source(file, limits) as reader, name_file_in_errors(reader.name):
+        if START_PATTERN.match(reader.beginning()) is not None:
+            raise ValueError(f"{reader.name} holds what this package saved; read it with rm.load(path)")
+        _require_positions(layout, reader.name)
+        return _read_file(questions_class, reader, format, layout)
+
+
+def _require_positions(layout: _Layout, name: str) -> None:
+    if not layout.has_header and not layout.columns:
+        raise ValueError(f"header=False needs the positions of the columns of {name}, such as {POSITIONS_OF_QUESTIONS}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +215,9 @@ def _read_first_object(text: str) -> Mapping[str, Any]:
 
 
 def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | None, layout: _Layout) -> QuestionsT:
-    detected = find_format_by_name(reader.file_name) if format is None else None
+    detected = None
+    if format is None:
+        detected = find_format_by_name(reader.file_name) or _find_format_by_header(reader)
     if detected is None or detected == "trec":
         detected = detect_format(reader, format)
     if detected == "tsv" and format is None and _holds_trec_judgments(reader):
@@ -193,11 +225,9 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
     if detected in {"json", "jsonl"}:
         if not layout.has_header:
             raise ValueError(f"{reader.name} is read as {detected}, which has no header; leave header=False out")
-        content: Any
-        if detected == "json":
-            content = read_json_file(reader)
-        else:
-            content = [row for _number, _line, row in read_jsonl_objects(reader)]
+        if detected == "jsonl":
+            return _read_lines_of_objects(questions_class, reader, layout)
+        content: Any = read_json_file(reader)
         if layout.columns and isinstance(content, list):
             content = rename_columns(content, layout.columns, reader.name)
         elif layout.columns:
@@ -221,6 +251,35 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
     require_single_columns(table.names, layout.columns, reader.name)
     rows = table.frame.collect().to_dicts()
     return _read_rows_of_table(questions_class, rows, table.row_numbers, layout, reader.name)
+
+
+def _read_lines_of_objects(questions_class: type[QuestionsT], reader: Reader, layout: _Layout) -> QuestionsT:
+    """Read a JSONL file, about whose rows messages name the lines, because blank lines can stand between them."""
+    rows: list[dict[str, Any]] = []
+    line_numbers: list[int] = []
+    for number, _line, row in read_jsonl_objects(reader):
+        rows.append(row)
+        line_numbers.append(number)
+    if layout.columns:
+        rows = rename_columns(rows, layout.columns, reader.name)
+    try:
+        return read_question_dataset(
+            questions_class, rows, separator=layout.separator, is_file=True, row_numbers=line_numbers
+        )
+    except (TypeError, ValueError) as error:
+        message = _ROW_AT_START.sub("line ", str(error))
+        message = _TWO_ROWS.sub(r" appears in lines \1; give each line", message)
+        raise type(error)(message) from error
+
+
+def _find_format_by_header(reader: Reader) -> str | None:
+    """Return the format of a table whose first line names a column of questions; None if it does not."""
+    first_line = reader.beginning().split(b"\n", 1)[0].decode(errors="replace")
+    for format_name, separator in (("csv", ","), ("tsv", "\t")):
+        names = {name.strip().strip('"').lower() for name in first_line.split(separator)}
+        if len(names) > 1 and not names.isdisjoint(QUERY_KEYS):
+            return format_name
+    return None
 
 
 def _holds_trec_judgments(reader: Reader) -> bool:
@@ -248,10 +307,16 @@ class _SheetRow(NamedTuple):
     cells: tuple[Any, ...]
 
 
-def _read_workbook(path: Path, layout: _Layout) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the rows of the only sheet of an Excel workbook that is not empty, and their numbers in the sheet."""
+def _read_workbook(file: Any, layout: _Layout, name: str) -> tuple[list[dict[str, Any]], list[int]]:
+    """Return the rows of the only sheet of an Excel workbook that is not empty, and their numbers in the sheet.
+
+    Args:
+        file: Its path, or the open file.
+        layout: What the user said of its columns.
+        name: Its name, for messages.
+    """
     openpyxl = import_optional("openpyxl", "reading an Excel workbook (or save it as CSV UTF-8, which needs nothing)")
-    workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    workbook = openpyxl.load_workbook(file, read_only=True, data_only=True)
     try:
         rows_by_sheet: dict[str, list[_SheetRow]] = {}
         for sheet in workbook.worksheets:
@@ -269,7 +334,7 @@ def _read_workbook(path: Path, layout: _Layout) -> tuple[list[dict[str, Any]], l
     if layout.has_header:
         names, *rows = rows
         columns = [None if name is None else str(name).strip() for name in names.cells]
-        require_single_columns(columns, layout.columns, str(path))
+        require_single_columns(columns, layout.columns, name)
     else:
         columns = [str(position) for position in range(1, len(rows[0].cells) + 1)]
     table = []

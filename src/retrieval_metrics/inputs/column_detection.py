@@ -81,6 +81,11 @@ JUDGMENT_ROLES: Mapping[str, Requirement] = {
 # For a role, the other roles whose columns can stand in for its own.
 SUBSTITUTES = {"score": ("rank",)}
 
+# The roles whose columns hold numbers. No column of ids is one of them, though a query can have the id of its document.
+NUMBER_ROLES = ("grade", "score", "rank")
+# What pandas adds to the name of a column that a table has twice: `relevant.1`.
+_COPY_SUFFIX = lazy_pattern(r"\.\d+$")
+
 # Separators other than that of the format. A table whose only column has one in its name was split at the wrong one.
 OTHER_SEPARATORS = (";", "\t", "|")
 # The first line of a table in which Excel names its separator.
@@ -111,6 +116,7 @@ def find_columns(
     for role in columns_by_user:
         if role not in roles:
             raise ValueError(f"columns= takes {', '.join(roles)}, not {role!r}")
+    require_different_columns(columns_by_user)
     column_by_role: dict[str, str] = {}
     for role, requirement in roles.items():
         if role in columns_by_user:
@@ -121,12 +127,45 @@ def find_columns(
             column_by_role[role] = name
         elif requirement.is_required:
             raise ValueError(_describe_missing_column(role, column_names, source))
+    if "repeated" not in allow:
+        _require_single_columns(column_names, column_by_role, columns_by_user, source)
     for role, requirement in roles.items():
         if requirement.meaning_if_missing and role not in column_by_role and role not in columns_by_user:
             _require_no_candidate(column_names, role, requirement.meaning_if_missing, column_by_role, source)
-    if "repeated" not in allow:
-        _require_single_columns(column_names, column_by_role, source)
     return column_by_role
+
+
+def require_different_columns(columns: Columns, number_roles: Collection[str] = NUMBER_ROLES) -> None:
+    """Raise if the user named one column as a number and as something else.
+
+    Args:
+        columns: The columns that the user named, by role.
+        number_roles: The roles whose columns hold numbers.
+
+    Raises:
+        ValueError: If there is such a column.
+    """
+    role_by_name: dict[str, str] = {}
+    for role, name in columns.items():
+        if name is None:
+            continue
+        other_role = role_by_name.setdefault(str(name), role)
+        if other_role != role and (role in number_roles or other_role in number_roles):
+            raise ValueError(
+                f"columns= names {name!r} as the {other_role} and as the {role}; name another column for one of them, "
+                "or leave that role out"
+            )
+
+
+def find_copied_name(name: str) -> str:
+    """Return the name that a column had before pandas renamed it as the second of this name; empty for any other.
+
+    Example:
+        >>> find_copied_name("relevant.1"), find_copied_name("relevant")
+        ('relevant', '')
+    """
+    copied_name = _COPY_SUFFIX.sub("", name)
+    return "" if copied_name == name else copied_name
 
 
 def _require_column(name: str | int | None, column_names: list[str], source: str) -> str | None:
@@ -151,12 +190,19 @@ def _describe_missing_column(role: str, column_names: list[str], source: str) ->
     return f"{message}; name the column with columns={{{role!r}: ...}}{separator_note(column_names)}"
 
 
-def _require_single_columns(column_names: list[str], column_by_role: Mapping[str, str], source: str) -> None:
-    for name in column_by_role.values():
+def _require_single_columns(
+    column_names: list[str], column_by_role: Mapping[str, str], columns_by_user: Columns, source: str
+) -> None:
+    """Raise if a column of a role is there twice, also under the name that pandas gives to the second."""
+    copy_by_name = {find_copied_name(name): name for name in reversed(column_names)}
+    for role, name in column_by_role.items():
+        remedy = "remove one, or pass allow='repeated', with which the first counts"
         if column_names.count(name) > 1:
+            raise ValueError(f"{source} has two columns named {name!r}; {remedy}")
+        if name in copy_by_name and role not in columns_by_user:
             raise ValueError(
-                f"{source} has two columns named {name!r}; remove one, or pass allow='repeated', with which the first "
-                "counts"
+                f"{source} has two columns named {name!r}, of which pandas names the second {copy_by_name[name]!r}; "
+                f"{remedy}"
             )
 
 
@@ -234,7 +280,8 @@ def _require_no_candidate(
     harmless = {*IGNORED_COLUMNS, *QUERY_COLUMNS, *DOCUMENT_COLUMNS, *RANK_COLUMNS}
     candidates: dict[str, None] = {}
     for name in column_names:
-        if name not in column_by_role.values() and _simplify(name) not in harmless:
+        is_used = name in column_by_role.values() or find_copied_name(name) in column_by_role.values()
+        if not is_used and _simplify(name) not in harmless:
             candidates[name] = None
     if not candidates:
         return

@@ -12,6 +12,28 @@ from retrieval_metrics.inputs.question_columns import QUERY_KEYS
 RETRIEVING_METHODS = ("invoke", "retrieve", "run")
 
 
+def is_open_file(source: object) -> bool:
+    """Return whether something is an open file, of text or of bytes, rather than a path or data."""
+    return callable(getattr(source, "read", None)) and not isinstance(source, PathLike)
+
+
+def refuse_open_file(source: object, reader: str) -> None:
+    """Raise if an open file is given to a function that takes a path.
+
+    Args:
+        source: What is given.
+        reader: The function, for the message.
+
+    Raises:
+        TypeError: If it is an open file; the message names its path, if it has one.
+    """
+    if not is_open_file(source):
+        return
+    name = getattr(source, "name", None)
+    advice = f"pass {name!r}" if isinstance(name, str) else "write its content to a file, and pass its path"
+    raise TypeError(f"{reader} takes the path of a file, got an open one ({type(source).__name__}); {advice}")
+
+
 def refuse_frame(argument: Any, role: str, reader: str) -> None:
     """Raise if a table is given where a mapping is meant."""
     has_columns = hasattr(argument, "columns") or hasattr(argument, "column_names")
@@ -25,6 +47,9 @@ def wrong_argument_hint(argument: Any, name: Literal["qrels", "run"]) -> str:
     """Return what the user can do with an argument that is neither judgments nor a run; empty if nothing is known."""
     if isinstance(argument, (str, PathLike)):
         return f"; a file is read with read_{name}({str(argument)!r})"
+    if is_open_file(argument):
+        questions = " or, if it holds questions, with read_questions(file)" if name == "qrels" else ""
+        return f"; an open file is read with read_{name}(file){questions}"
     if name == "qrels" and hasattr(type(argument), "qrels"):  # labels of this package
         return "; pass its judgments, .qrels"
     # Before the test for ranx, because the components of Haystack have `to_dict` too.

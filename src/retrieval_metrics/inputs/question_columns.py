@@ -11,6 +11,8 @@ from retrieval_metrics.inputs.column_detection import (
     GRADE_COLUMNS,
     QUERY_ID_COLUMNS,
     RELEVANT_COLUMNS,
+    find_copied_name,
+    require_different_columns,
 )
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS
 
@@ -71,7 +73,7 @@ def require_single_columns(names: Iterable[Any], columns: Columns | None, source
     names_by_user: set[str] = set()
     replaced_names: set[str] = set()
     for role, name in (columns or {}).items():
-        replaced_names.update(NAMES_BY_ROLE.get(role, ()))
+        replaced_names.update(_list_replaced_names(role, columns or {}))
         if name is not None:
             names_by_user.add(str(name))
     seen_by_user: set[str] = set()
@@ -87,7 +89,27 @@ def require_single_columns(names: Iterable[Any], columns: Columns | None, source
         usual_name = _usual_form(name)
         if usual_name in _SINGLE_NAMES and usual_name not in replaced_names:
             names_by_usual_name.setdefault(usual_name, []).append(name)
+    _add_copies(names, names_by_usual_name)
     _require_single_names(names_by_usual_name, source)
+
+
+def _add_copies(names: Iterable[Any], names_by_usual_name: dict[str, list[str]]) -> None:
+    """Add the columns that pandas renamed because they had the name of a known one, such as `relevant.1`."""
+    for name in names:
+        copied_name = find_copied_name(_usual_form(name)) if isinstance(name, str) else ""
+        if copied_name in names_by_usual_name:
+            names_by_usual_name[copied_name].append(name)
+
+
+def _list_replaced_names(role: str, columns: Columns) -> Sequence[str]:
+    """Return the usual names that have no meaning where the user named the column of a role.
+
+    Judgments are in one column or in the other, so naming one of them replaces both.
+    """
+    for own_role, other_role in (("relevant", "document"), ("document", "relevant")):
+        if role == own_role and other_role not in columns:
+            return (*NAMES_BY_ROLE[role], *NAMES_BY_ROLE[other_role])
+    return NAMES_BY_ROLE.get(role, ())
 
 
 def _require_single_names(names_by_usual_name: Mapping[str, list[str]], source: str) -> None:
@@ -107,6 +129,10 @@ def _refuse_names(usual_name: str, names: Sequence[str], usual_names: Collection
         if usual_name in names_of_role and len(set(names_of_role).intersection(usual_names)) == 1:
             advice += f", or pass the one that counts, as in columns={{{role!r}: {second_name!r}}}"
             break
+    if find_copied_name(_usual_form(second_name)) == usual_name:
+        raise ValueError(
+            f"{source} has two columns named {first_name!r}, of which pandas names the second {second_name!r}; {advice}"
+        )
     raise ValueError(
         f"{source} has two columns named {usual_name!r} but for case and blanks, {first_name!r} and {second_name!r}; "
         f"{advice}"
@@ -189,6 +215,7 @@ def _use_usual_names_in_row(row: Mapping[Any, Any], number: int) -> Mapping[Any,
             usual_name = _usual_form(name)
             if usual_name in _NAMES_IN_LOWER_CASE:
                 names_by_usual_name.setdefault(usual_name, []).append(name)
+    _add_copies(row, names_by_usual_name)
     _require_single_names(names_by_usual_name, f"row {number}")
     usual_name_by_name = {names[0]: usual for usual, names in names_by_usual_name.items()}
     if all(name == usual_name for name, usual_name in usual_name_by_name.items()):
@@ -214,6 +241,12 @@ def rename_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[d
     for role in columns:
         if role not in NAMES_BY_ROLE:
             raise ValueError(f"columns= takes {', '.join(NAMES_BY_ROLE)}, not {role!r}")
+    require_different_columns(columns)
+    if columns.get("relevant") is not None and columns.get("document") is not None:
+        raise ValueError(
+            "columns= names a column with all relevant documents of a question, 'relevant', and one with the document "
+            "of a single judgment, 'document'; name the one that counts"
+        )
     named_rows = []
     names_in_rows: dict[str, None] = {}
     for number, row in enumerate(rows, start=1):
@@ -227,7 +260,7 @@ def rename_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[d
     roles_by_name: dict[str, list[str]] = {}
     replaced_names: set[str] = set()
     for role, name in columns.items():
-        replaced_names.update(NAMES_BY_ROLE[role])
+        replaced_names.update(_list_replaced_names(role, columns))
         if name is not None:
             roles_by_name.setdefault(str(name), []).append(role)
     return [_rename_row(row, roles_by_name, replaced_names) for row in named_rows]
@@ -242,6 +275,8 @@ def _rename_row(
         roles = roles_by_name.get(str(name), [])
         for role in roles:
             renamed[NAMES_BY_ROLE[role][0]] = value
-        if not roles and _usual_form(str(name)) not in replaced_names:
+        usual_name = _usual_form(str(name))
+        is_replaced = usual_name in replaced_names or find_copied_name(usual_name) in replaced_names
+        if not roles and not is_replaced:
             renamed[name] = value
     return renamed

@@ -108,6 +108,7 @@ def read_question_dataset(
     separator: str | None = None,
     columns: Columns | None = None,
     is_file: bool = False,
+    row_numbers: Sequence[int] | None = None,
 ) -> QuestionsT:
     """Read a dataset in any shape of `EvaluationSet.from_dataset` except a path.
 
@@ -118,6 +119,7 @@ def read_question_dataset(
         separator: What separates the ids in a cell of text; see `read_cells`.
         columns: The columns that the user named; see `rename_columns`.
         is_file: Whether it was read from a file, in which judgments can be text.
+        row_numbers: The number of each row of a list, for messages; None to count from 1.
 
     Raises:
         TypeError: If it is anything else.
@@ -144,9 +146,9 @@ def read_question_dataset(
         raise ValueError("a dataset with 'queries' needs their judgments under 'relevant_docs', which is missing")
     rows = find_rows(dataset)
     if rows is not None:
-        if hasattr(dataset, "columns") or hasattr(dataset, "column_names"):
+        if _is_table(dataset):
             return read_question_table(questions_class, rows, separator=separator)
-        return _read_rows(questions_class, rows, separator, is_table=is_file)
+        return _read_rows(questions_class, rows, separator, is_table=is_file, row_numbers=row_numbers)
     if isinstance(dataset, Mapping):
         rows = _find_rows_in_mapping(dataset)
         if rows is not None:
@@ -162,7 +164,7 @@ def read_question_dataset(
             "check the order of the arguments"
         )
     if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
-        return _read_rows(questions_class, dataset, separator, is_table=is_file)
+        return _read_rows(questions_class, dataset, separator, is_table=is_file, row_numbers=row_numbers)
     hint = ""
     if isinstance(dataset, str):
         hint = "; if it is a path, the file does not exist; if it is JSON, parse it with json.loads"
@@ -204,7 +206,15 @@ def _read_named_columns(
         if isinstance(dataset, (Questions, str, bytes)) or not isinstance(dataset, Iterable):
             raise ValueError(f"columns= names the columns of rows, but {name} has none")
         rows = dataset
-    return read_question_dataset(questions_class, rename_columns(rows, columns, name), separator=separator)
+    named_rows = rename_columns(rows, columns, name)
+    if _is_table(dataset):
+        return read_question_table(questions_class, named_rows, separator=separator)
+    return read_question_dataset(questions_class, named_rows, separator=separator)
+
+
+def _is_table(dataset: object) -> bool:
+    """Return whether a dataset is a table, in which an empty cell of judgments says that nothing is relevant."""
+    return hasattr(dataset, "columns") or hasattr(dataset, "column_names")
 
 
 def read_question_table(
@@ -289,12 +299,17 @@ def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
     if _has_question_text(dataset):
         return [dataset]
     rows_by_key = _find_lists_of_objects(dataset)
+    judged_keys = _find_judged_keys(rows_by_key)
+    if len(judged_keys) > 1:
+        raise ValueError(
+            f"the dataset has several lists of questions, {', '.join(map(repr, judged_keys))}; pass one of them, such "
+            f"as dataset[{judged_keys[0]!r}], or both in one list"
+        )
+    if judged_keys:
+        return rows_by_key[judged_keys[0]]
     lists_of_questions: list[list[Any]] = []
     for rows in rows_by_key.values():
-        present_rows = [row for row in rows if not _is_blank_row(row)]
-        if all(map(_is_judged_question, present_rows)):
-            return rows
-        if all(map(_has_question_text, present_rows)):
+        if all(_is_blank_row(row) or _has_question_text(row) for row in rows):
             lists_of_questions.append(rows)
     if len(lists_of_questions) == 1:
         return lists_of_questions[0]
@@ -302,6 +317,15 @@ def _find_rows_in_mapping(dataset: Mapping[Any, Any]) -> list[Any] | None:
     if not values or not all(map(_has_question_text, values)):
         return None
     return [{"id": query, **row} for query, row in dataset.items()]
+
+
+def _find_judged_keys(rows_by_key: Mapping[Any, list[Any]]) -> list[Any]:
+    """Return the keys of the lists in which every row that is not blank is a question with judgments."""
+    judged_keys = []
+    for key, rows in rows_by_key.items():
+        if all(_is_blank_row(row) or _is_judged_question(row) for row in rows):
+            judged_keys.append(key)
+    return judged_keys
 
 
 def _find_lists_of_objects(dataset: Mapping[Any, Any]) -> dict[Any, list[Any]]:
@@ -324,20 +348,23 @@ def _is_blank_row(row: Any) -> bool:
 
 
 def _find_rows_key(dataset: Mapping[Any, Any]) -> Any:
-    """Return the key under which a mapping holds the list of its rows, or null in its place; None if it has none.
+    """Return the key under which a mapping holds the list of its rows, or nothing in its place; None if it has none.
 
-    Such a key is a query like any other if there are judgments beside it.
+    Such a key is a query like any other if there are judgments beside it, but not beside other such keys if all are
+    empty.
     """
     if _has_question_text(dataset):  # a row, with columns of any name
         return None
     rows_keys = []
     for key, value in dataset.items():
         usual_key = key.strip().lower() if isinstance(key, str) else key
-        if usual_key in ROWS_KEYS and (value is None or isinstance(value, list)):
+        if usual_key in ROWS_KEYS and (_is_blank_row(value) or isinstance(value, list)):
             rows_keys.append(key)
         elif usual_key not in DESCRIPTION_KEYS and isinstance(value, Collection) and not isinstance(value, str):
             return None
-    return rows_keys[0] if len(rows_keys) == 1 else None
+    if len(rows_keys) == 1 or (rows_keys and all(_are_blank(dataset[key]) for key in rows_keys)):
+        return rows_keys[0]
+    return None
 
 
 def holds_only_blank_rows(dataset: Mapping[Any, Any]) -> bool:
@@ -412,7 +439,9 @@ def _require_judgments(dataset: Mapping[Any, Any]) -> None:
 
 
 def holds_question_rows(dataset: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping is a row, holds a list of rows, or maps ids to rows."""
+    """Return whether a mapping is a row, holds a list of rows, or several, or maps ids to rows."""
+    if _find_judged_keys(_find_lists_of_objects(dataset)):
+        return True
     return find_rows(dataset) is not None or _find_rows_in_mapping(dataset) is not None
 
 
@@ -445,9 +474,10 @@ def _read_rows(
     translated_rows = read_cells(
         list(map(translate_row, raw_rows)), separator, is_table=is_table, row_numbers=row_numbers
     )
-    for number, row in number_rows(raw_rows, row_numbers):
+    for (number, row), translated_row in zip(number_rows(raw_rows, row_numbers), translated_rows, strict=True):
         if isinstance(row, Mapping):
             _require_agreeing_judgments(row, number)
+            _require_agreeing_document(row, translated_row, number)
     if is_table:
         require_valid_ids_in_rows(translated_rows, row_numbers)
     gathered = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS, row_numbers)
@@ -498,6 +528,62 @@ def _require_agreeing_judgments(row: Mapping[str, Any], number: int) -> None:
                 f"row {number} has different judgments in {first_column!r} and {column!r}: {values}; name the column "
                 "that counts: columns={'relevant': ...}"
             )
+
+
+def _require_agreeing_document(row: Mapping[str, Any], translated_row: Mapping[str, Any], number: int) -> None:
+    """Raise if a row has a document beside the column of all relevant ones that is not among them.
+
+    Only that column would count. Beside quotes and the like, the document says where they are from.
+
+    Args:
+        row: The row as it was given.
+        translated_row: The row with lists where its cells hold several ids.
+        number: The number of the row.
+    """
+    relevant_column = next((column for column in RELEVANT_COLUMNS if column in row), None)
+    document_column = find_document_column(row)
+    if relevant_column is None or document_column is None or row[relevant_column] == row[document_column]:
+        return
+    document_ids = _list_judged_ids(translated_row.get(document_column))
+    judged_ids = _list_judged_ids(translated_row.get(relevant_column))
+    if document_ids is None or judged_ids is None or set(document_ids) <= set(judged_ids):
+        return
+    choices = f"columns={{'relevant': {relevant_column!r}}} or columns={{'document': {document_column!r}}}"
+    if judged_ids and all(map(_is_number, judged_ids)):
+        grades = f"columns={{'document': {document_column!r}, 'grade': {relevant_column!r}}}"
+        choices += f", or, if these are grades, {grades}"
+    values = f"{shortened(row[relevant_column])} and {shortened(row[document_column])}"
+    raise ValueError(
+        f"row {number} has different judgments in {relevant_column!r} and {document_column!r}: {values}; name the "
+        f"column that counts: {choices}"
+    )
+
+
+def _list_judged_ids(judgments: Any) -> list[str] | None:
+    """Return the ids in judgments as text; None if they hold anything else, such as quotes."""
+    if judgments is None:
+        return []
+    if isinstance(judgments, (str, int)):
+        return [str(judgments)]
+    if not isinstance(judgments, (Mapping, list, tuple, set, frozenset)):
+        return None
+    if isinstance(judgments, Mapping) and not all(isinstance(grade, Real) for grade in judgments.values()):
+        return None
+    ids: list[str] = []
+    for judged in judgments:
+        nested_ids = _list_judged_ids(judged)
+        if nested_ids is None:
+            return None
+        ids += nested_ids
+    return ids
+
+
+def _is_number(judged_id: str) -> bool:
+    """Return whether an id could be a grade."""
+    try:
+        return isfinite(float(judged_id))
+    except ValueError:
+        return False
 
 
 def _make_questions(

@@ -11,6 +11,7 @@ from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.compare import compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.inputs.input_hints import refuse_open_file
 from retrieval_metrics.reports.tables import Printed, Table
 from retrieval_metrics.storage.history_entry import Entry, count_result_pairs, decode_entry, encode_entry
 from retrieval_metrics.storage.history_table import entries_table
@@ -69,6 +70,7 @@ class History(Printed):
         Raises:
             ValueError: If the name is that of a compressed file, to which nothing can be appended.
         """
+        refuse_open_file(path, "History")
         self.path = Path(path)
         self._log = AppendLog(path, "history")
 

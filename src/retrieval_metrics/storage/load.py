@@ -24,6 +24,7 @@ from retrieval_metrics.files.saved_format import Lines, parse_saved_file, read_s
 from retrieval_metrics.files.saved_questions import decode_questions, decode_sources
 from retrieval_metrics.files.saved_records import decode_record
 from retrieval_metrics.files.saved_run import decode_run, encode_run
+from retrieval_metrics.inputs.input_hints import refuse_open_file
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.retrieval.answer_log import RUN_LOG_KIND, AnswerLog
 
@@ -140,6 +141,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     Raises:
         OSError: If the file cannot be opened.
+        TypeError: If an open file is given in place of its path.
         ValueError: If it is not such a file, is damaged (the message says where), is of a newer version, or holds an
             unknown metric.
 
@@ -153,6 +155,7 @@ def load(path: str | PathLike[str]) -> Any:
         >>> result.means, result.labels
         ({'mrr': 0.5}, {'model': 'small'})
     """
+    refuse_open_file(path, "load")
     return _read_result(read_saved_file(path))
 
 
