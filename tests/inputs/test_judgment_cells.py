@@ -165,11 +165,11 @@ def test_a_separator_without_cells_of_text_is_refused(dataset: Any) -> None:
 
 
 @pytest.mark.parametrize("column", ["relevant", "document"])
-def test_an_invalid_id_in_a_file_is_an_error_with_its_row(tmp_path: Path, column: str) -> None:
+def test_an_invalid_id_in_a_file_is_an_error_with_its_line(tmp_path: Path, column: str) -> None:
     path = tmp_path / "questions.jsonl"
     rows = [{"question": "how?", column: ["d1"]}, {"question": "why?", column: ["d2 "]}]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    with pytest.raises(ValueError, match=rf"questions.jsonl: row 2, '{column}': 'd2 ' .* write 'd2'$"):
+    with pytest.raises(ValueError, match=rf"questions.jsonl: line 2, '{column}': 'd2 ' .* write 'd2'$"):
         rm.read_questions(path)
     blanks = rm.read_questions(write_questions(tmp_path, column, "a.md "))
     assert list(judgments_of(blanks)) == ["a.md"]

@@ -158,10 +158,11 @@ class KeptRows:
 
     def _find_unused_exclusion(self, scorer: Scorer) -> str:
         """Return what is wrong with the ids to leave out, at the third row, the sixth, and so on; else nothing."""
-        if len(self._rows) < self._next_exclusion_check or not any(row.exclude for row in self._rows):
+        if len(self._rows) < self._next_exclusion_check:
             return ""
-        self._next_exclusion_check = 2 * len(self._rows)
-        if any(row.n_excluded for row in self._rows):
+        self._next_exclusion_check = 2 * len(self._rows)  # a look at all rows after each would take ever longer
+        rows = list(self._rows)
+        if not any(row.exclude for row in rows) or any(row.n_excluded for row in rows):
             return ""
         for group in self._score_groups(scorer):
             message = group.find_unused_exclusion(scorer)
