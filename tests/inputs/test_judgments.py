@@ -1,5 +1,9 @@
 """Judgments are read from every shape that users write."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +36,58 @@ def test_every_shape_is_read_alone_and_beside_the_other_shape(judgments: Any, pl
 
 def test_a_set_is_binary() -> None:
     assert rm.Qrels({"q": {"a", "b"}}).judgments(0) == {"a": 1, "b": 1}
+
+
+def test_groups_in_a_set_are_in_the_same_order_in_every_process() -> None:
+    # Small integers whose hashes collide come in the order in which they were added, as texts do by their seed.
+    orders: list[Any] = [{frozenset([8, 0]), frozenset([1, 2])}, {frozenset([0, 8]), frozenset([2, 1])}]
+    first, second = (rm.Qrels({"q": groups}) for groups in orders)
+    assert repr(frozenset([8, 0])) != repr(frozenset([0, 8]))
+    assert first.has_same_columns(second)
+    assert repr(first.as_dict()) == repr(second.as_dict()) == "{'q': [{0: 1.0, 8: 1.0}, {1: 1.0, 2: 1.0}]}"
+
+
+SETS_AS_JUDGMENTS = """
+import random, sys, warnings
+from pathlib import Path
+import retrieval_metrics as rm
+
+warnings.showwarning = lambda message, *_: print(message)
+source = random.Random(1)
+names = [f"d{number}" for number in range(60)]
+queries = [f"q{number}" for number in range(12)]
+texts = {query: source.sample(names, 10) for query in queries}
+items = {query: [rm.Retrieved(name, text=f"passage {name[1:]}.") for name in texts[query]] for query in queries}
+upper = {query: [name.upper() for name in texts[query]] for query in queries}
+other = {query: source.sample(names, 10) for query in queries}
+flat = {query: set(source.sample(names, 5)) for query in queries}
+groups = {query: {frozenset(source.sample(names, 2)) for _ in range(3)} for query in queries}
+quotes = {query: {rm.Quote(f"passage {number}.") for number in source.sample(range(60), 5)} for query in queries}
+for qrels, run in ((flat, texts), (flat, upper), (groups, texts), (groups, upper), (quotes, items)):
+    evaluation = rm.evaluate(qrels, run, ["ndcg@10", "map", "alpha_ndcg@10"])
+    print(evaluation, evaluation.worst("map", 5), evaluation.explain("q3"), rm.Qrels(qrels).as_dict())
+    evaluation.save(sys.argv[1])
+    for line in Path(sys.argv[1]).read_text().splitlines():
+        if not line.startswith(('"written"', '"digest"')):  # they hold the time
+            print(line)
+print(rm.compare(groups, {"a": texts, "b": other}, ["ndcg@10", "map"]))
+"""
+
+
+@pytest.mark.thorough
+def test_sets_are_printed_and_saved_alike_in_every_process(tmp_path: Path) -> None:
+    outputs = []
+    for seed in ("1", "2"):
+        process = subprocess.run(
+            [sys.executable, "-c", SETS_AS_JUDGMENTS, str(tmp_path / "evaluation.json")],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        outputs.append(process.stdout)
+    assert len(outputs[0]) > 20_000
+    assert outputs[0] == outputs[1]
 
 
 @pytest.mark.parametrize("others", [frozenset("xw"), set(), {"z": 2}, ["z", "y"], {1, 2}])

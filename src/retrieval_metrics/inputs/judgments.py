@@ -186,6 +186,8 @@ def sort_entries(entries: Iterable[Any]) -> list[Any]:
 
 
 def _type_and_repr(entry: Any) -> tuple[str, str]:
+    if isinstance(entry, frozenset):  # its own representation depends on the process, too
+        return type(entry).__name__, repr(sort_entries(entry))
     return type(entry).__name__, repr(entry)
 
 
