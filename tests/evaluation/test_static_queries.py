@@ -47,8 +47,8 @@ def test_a_query_has_its_value_and_what_it_misses_and_folded_what_it_needed(data
     assert text.startswith("<p>-  q2<br>no relevant document</p><details>")
     assert "0.500  q1  what &lt;is&gt; it?" in text
     assert "<p>1 of 2 found: 1 not retrieved</p>" in text
-    assert "<p>Relevant, grade 1: a: the text of a. found (rank 2)</p>" in text
-    assert "<p>Relevant, grade 3: b. not among the 2 retrieved</p>" in text
+    assert "<p>Relevant, grade 1: a: the text of a; found (rank 2)</p>" in text
+    assert "<p>Relevant, grade 3: b; not among the 2 retrieved</p>" in text
     assert "<p>Results:</p><ol><li>○ x &amp; y</li>\n<li>✓ a: the text of a</li></ol>" in text
 
 
@@ -65,6 +65,6 @@ def test_of_several_systems_each_is_named(data: PageData) -> None:
     text = format_static_queries(data, [0, 1])
     assert "one 0.500, two 1.000  q1" in text
     assert "<p>one: 1 of 2 found: 1 not retrieved</p>" in text
-    assert "a: the text of a. one: found (rank 2)</p>" in text
+    assert "a: the text of a; one: found (rank 2)</p>" in text
     assert "<p>Results of two: none.</p>" in text
     assert "one: no relevant document; two: 1 of 1 found</p>" in text

@@ -230,9 +230,12 @@ def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | N
     if not _can_explain(evaluation, metric):
         return _format_worst_values(evaluation, metric, show, room)
     worst = evaluation.worst(metric, show)
-    below_mean = [explained.query for explained in worst if explained.values[metric] < evaluation.means[metric]]
+    mean = evaluation.means[metric]
+    below_mean = [explained.query for explained in worst if explained.values[metric] < mean]
+    # `worst` has only the queries that are shown; the line on the others counts all.
+    n_below_mean = sum(value < mean for value in evaluation.per_query[metric].values())
     blocks = _value_blocks(evaluation, metric, below_mean)
-    lines = fit_blocks(blocks, len(below_mean), "below the mean", None if room is None else room - 1)
+    lines = fit_blocks(blocks, n_below_mean, "below the mean", None if room is None else room - 1)
     return [*lines, f"  all queries: {worst.summary}"]
 
 
