@@ -128,6 +128,11 @@ class TestWhatIsShown:
         (caveat,) = comparison.conclusions.caveats
         assert caveat.startswith("rebuilt: no retrieved document is judged")
 
+    def test_a_system_that_was_not_measured_does_not_stand_above_those_that_were(self) -> None:
+        ranking = compare({**self.runs, "late": LATE, "good": OLD}, qrels=OLD).ranking
+        places = [(place.system, place.status) for place in ranking.by_metric["mrr"]]
+        assert places == [("good", "best"), ("old", "worse"), ("late", "worse"), ("rebuilt", "undetermined")]
+
     def test_other_pairs_keep_their_numbers(self) -> None:
         comparison = compare({**self.runs, "other": LATE}, qrels=OLD)
         rows = {pair: table.table().rows[0] for pair, table in comparison.differences.by_pair.items()}

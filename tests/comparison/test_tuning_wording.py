@@ -65,12 +65,12 @@ def test_settings_that_all_break_a_bound_are_told_with_the_closest() -> None:
     }
     runs: dict[str, Any] = {"old": always(["x", "d"], 21), "mixed": mixed, "bad": always(["x", "y", "z", "d"], 21)}
     message = (
-        "no setting meets the constraints hit_rate@3 ≥ 0.9 and mrr ≥ 0.7; 'mixed' comes closest with hit_rate@3 0.667 "
-        "and mrr 0.750; the default, 'bad', has hit_rate@3 0.000 and mrr 0.250"
+        "no setting meets the constraints hit_rate@3 >= 0.9 and mrr >= 0.7; 'mixed' comes closest with hit_rate@3 "
+        "0.667 and mrr 0.750; the default, 'bad', has hit_rate@3 0.000 and mrr 0.250"
     )
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         rm.tune(runs, qrels, "mrr", default="bad", extra_metrics="map", at_least={"hit_rate@3": 0.9, "mrr": 0.7})
-    with pytest.raises(ValueError, match=r"ndcg ≤ 0\.1; the default, 'bad', comes closest with ndcg 0\.431$"):
+    with pytest.raises(ValueError, match=r"ndcg <= 0\.1; the default, 'bad', comes closest with ndcg 0\.431$"):
         rm.tune(runs, qrels, "mrr", default="bad", at_most={"ndcg": 0.1})
-    with pytest.raises(ValueError, match=r"mrr ≥ 0\.75001; 'mixed' comes closest with mrr 0\.75000; "):
+    with pytest.raises(ValueError, match=r"mrr >= 0\.75001; 'mixed' comes closest with mrr 0\.75000; "):
         rm.tune(runs, qrels, "mrr", default="bad", at_least={"mrr": 0.75001})

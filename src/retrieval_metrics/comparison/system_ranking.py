@@ -366,19 +366,29 @@ def _place_systems(
     reference: str,
     conclusions: Sequence[Conclusion],
 ) -> tuple[RankedSystem, ...]:
-    """Return the systems of a metric with their status, those better than the reference first."""
+    """Return the systems of a metric with their status, those better than the reference first.
+
+    Systems that were not measured stand among the worse ones, in the order of their means.
+    """
     statuses: dict[str, Status] = dict.fromkeys(ordered, "undetermined")
+    sort_keys: dict[str, int] = {}
     for conclusion in conclusions:
         status = STATUS_BY_KIND.get(conclusion.kind, "undetermined")
-        if conclusion.baseline == reference:
-            statuses[conclusion.system] = status
-        elif conclusion.system == reference:
-            statuses[conclusion.baseline] = REVERSED_STATUS.get(status, status)
+        other = conclusion.system
+        if conclusion.system == reference:
+            other = conclusion.baseline
+            status = REVERSED_STATUS.get(status, status)
+        elif conclusion.baseline != reference:
+            continue
+        statuses[other] = status
+        sort_keys[other] = SORT_KEY.get(status, 0)
+        if not conclusion.details.measured:
+            sort_keys[other] = SORT_KEY["worse"]
     statuses[reference] = "best" if comparison.baseline is None else "baseline"
     means = comparison.means[metric]
     intervals = comparison.intervals[metric]
     places = []
-    for system in sorted(ordered, key=lambda system: SORT_KEY.get(statuses[system], 0)):
+    for system in sorted(ordered, key=lambda system: sort_keys.get(system, 0)):
         places.append(RankedSystem(system, means[system], intervals[system], statuses[system]))
     return tuple(places)
 

@@ -139,7 +139,7 @@ def _sum_shortfalls(means: Sequence[BoundedMean]) -> float:
 
 
 def _format_bound(bounded: BoundedMean) -> str:
-    sign = "≥" if bounded.is_lower_bound else "≤"
+    sign = ">=" if bounded.is_lower_bound else "<="
     return f"{bounded.name} {sign} {bounded.bound:g}"
 
 

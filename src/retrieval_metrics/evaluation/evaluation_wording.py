@@ -331,7 +331,7 @@ def format_system_outcome(system: str, outcome: str, rank: int | None) -> str:
 def format_needed(grade: float | None, label: str, outcomes: Sequence[str]) -> str:
     """Return a relevant document of a query with what became of it in each system."""
     # The text of a document is often a sentence, with its own full stop.
-    end = "" if label.rstrip("”").endswith(SENTENCE_ENDS) else "."
+    end = "" if label.rstrip("”").endswith(SENTENCE_ENDS) else ";"
     return f"Relevant, grade {grade}: {label}{end} {'; '.join(outcomes)}"
 
 
