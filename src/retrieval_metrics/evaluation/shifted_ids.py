@@ -6,9 +6,9 @@ import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, compress, islice
+from itertools import chain, compress, islice, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -38,6 +38,8 @@ MAX_FOUND_SHARE = 0.2
 MIN_SHIFTED_SHARE = 0.5
 
 DIGITS = "0123456789"
+# The digit after each, and the one before, where there is one: most numbers are shifted in the last digit alone.
+NEIGHBOURS = {1: dict(pairwise(DIGITS)), -1: {digit: before for before, digit in pairwise(DIGITS)}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +183,12 @@ class _FirstDocuments:
         self._relevant[query] = list(compress(qrels.documents[documents], self._is_relevant[documents].tolist()))
 
     @cached_property
-    def _counted(self) -> dict[Any, _NumberedId]:
-        relevant = set(chain.from_iterable(self._relevant.values()))
-        return {document: _split_id(document) for document in _find_counted(relevant)}
+    def _counted(self) -> set[Any]:
+        return _find_counted(set(chain.from_iterable(self._relevant.values())))
 
     def count_shifted_documents(self, offset: int) -> ShiftedIds | None:
         """Return how many relevant documents are found if the numbers at the end of their ids are shifted."""
-        shifted_id_by_document = {document: numbered.shift(offset) for document, numbered in self._counted.items()}
+        shifted_id_by_document = {document: _shift_id(document, offset) for document in self._counted}
         n_relevant = 0
         n_found = 0
         shifted: list[tuple[Any, Any]] = []
@@ -227,35 +228,20 @@ class _FirstDocuments:
         return ShiftedIds("queries", offset, len(shifted), n_found, n_relevant, *shifted[0])
 
 
-class _NumberedId(NamedTuple):
-    """An id of a document with a number at its end.
-
-    Attributes:
-        series: The id without the number; None if the id is no text.
-        number: The number.
-        width: With how many digits it is written.
-    """
-
-    series: str | None
-    number: int
-    width: int
-
-    def shift(self, offset: int) -> Any:
-        """Return the id whose number is larger by the offset; None if that is no number of documents."""
-        number = self.number + offset
-        if self.series is None:
-            return number
-        return None if number < 0 else f"{self.series}{number:0{self.width}d}"
-
-
-def _split_id(document: str | int) -> _NumberedId:
-    """Return an id with a number at its end, split."""
+def _shift_id(document: str | int, offset: int) -> Any:
+    """Return an id with a number at its end, larger by the offset; None if that is no number of documents."""
     if isinstance(document, int):
-        return _NumberedId(None, document, 1)
+        return document + offset
+    digit = NEIGHBOURS[offset].get(document[-1])
+    if digit is not None:  # no other digit changes
+        return document[:-1] + digit
     series = document.rstrip(DIGITS)
     digits = document[len(series) :]
+    number = int(digits) + offset
+    if number < 0:
+        return None
     width = len(digits) if digits[0] == "0" else 1
-    return _NumberedId(series, int(digits), width)
+    return f"{series}{number:0{width}d}"
 
 
 def _find_counted(documents: set[Any]) -> set[Any]:
