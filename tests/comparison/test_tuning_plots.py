@@ -2,10 +2,13 @@
 
 import html
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.comparison.tuning_curves import find_curve
+from retrieval_metrics.comparison.tuning_report import gain_rows
 from tried_settings import data, grid_of
 
 
@@ -66,3 +69,25 @@ def test_many_settings_are_drawn_and_reported_in_a_readable_number(tmp_path: Pat
     assert "<h1>&lt;K&gt;</h1>" in page
     assert page.index(html.escape(tuning.conclusion)) < page.index("All settings")
     assert all(f"<td class=l>{name}</td>" in page for name in runs)
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_settings_that_take_no_part_are_not_drawn_as_losses() -> None:
+    qrels = {f"q{number}": ["d.md"] for number in range(20)}
+
+    def search(depth: int, *, stemming: bool) -> dict[str, list[str]]:
+        name = "D.md" if depth == 3 else "d.md"
+        return {query: [*(["x.md"] * (4 - depth)), name, f"{query}{stemming}"] for query in qrels}
+
+    parameters: dict[str, list[Any]] = {"depth": [1, 2, 3, 4], "stemming": [False, True]}
+    tuning = rm.tune(search, qrels, "mrr", parameters=parameters, default={"depth": 1, "stemming": False})
+    assert {setting.name for setting in tuning.settings if setting.obstacle == "near_misses"} == {
+        "depth=3, stemming=False",
+        "depth=3, stemming=True",
+    }
+    cells = [text.get_text() for text in tuning.plot("grid").axes[0].texts]
+    assert cells.count("not compared") == 2
+    curve = find_curve(tuning)
+    assert curve is not None
+    assert [point.value for point in curve.lines["stemming=True"]] == [1, 2, 4]
+    assert not any(row.name.startswith("depth=3") for row in gain_rows(tuning, 12).rows)

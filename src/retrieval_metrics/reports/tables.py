@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics.reports.display_text import escaped, for_terminal, format_cells, format_one_line
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
 
 # What Markdown reads as code, emphasis, strikethrough or a column; an underscore within a word is none of these. Of
 # backslashes, brackets and the like, those that Markdown would not show: before a sign, in links, tags and entities.
-_MARKUP = re.compile(
+_MARKUP = lazy_pattern(
     r"[|`*~]|(?<![^\W_])_|_(?![^\W_])"
     r"|\\(?=[!-/:-@\[-`{-~]|\s*$)|\[(?=[^\]]*\][(\[:])|<(?=[a-zA-Z/!?])|&(?=#?\w+;)"
 )
 # What begins a heading, a quotation or an item of a list.
-_LINE_START_MARKUP = re.compile(r"^(\d*)([#+.)-](?=\s|[#-]|$)|>)")
+_LINE_START_MARKUP = lazy_pattern(r"^(\d*)([#+.)-](?=\s|[#-]|$)|>)")
 
 
 class Table(NamedTuple):
