@@ -9,8 +9,7 @@ from retrieval_metrics.reports import numbers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.comparison.id_obstacles import Obstacle
-    from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningResult
+    from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningObstacle, TuningResult
 
 
 # How many settings are named with the share of resamples that choose them.
@@ -22,11 +21,12 @@ MAX_LEFT_OUT = 4
 
 
 # Why a setting takes no part in the choice.
-OBSTACLES: dict[Obstacle, str] = {
+OBSTACLES: dict[TuningObstacle, str] = {
     "foreign_ids": "no ID is judged",
     "shifted_ids": "IDs or rankings seem shifted by one",
     "near_misses": "IDs nearly match the judgments",
     "unlocated": "results could not be located in their sources",
+    "no_results": "nothing retrieved",
 }
 
 
@@ -95,7 +95,7 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
 
 def format_left_out(settings: Sequence[TriedSetting]) -> str:
     """Return which settings take no part in the choice, and why; empty if all take part."""
-    names_by_obstacle: dict[Obstacle, list[str]] = {}
+    names_by_obstacle: dict[TuningObstacle, list[str]] = {}
     for setting in settings:
         if setting.obstacle is not None:
             names_by_obstacle.setdefault(setting.obstacle, []).append(setting.name)
@@ -109,13 +109,18 @@ def format_infeasible_tuning(bounds: Mapping[str, float], default_means: dict[st
     """Return the error for settings that all break a bound, or cannot be compared because of their ids."""
     message = f"no setting meets the constraints {dict(bounds)}; the default has {default_means}"
     if blocked:
-        message += f"; because of its IDs, not compared: {numbers.join_names(blocked, MAX_LEFT_OUT)}"
+        message += f"; not compared: {numbers.join_names(blocked, MAX_LEFT_OUT)}"
     return message
 
 
 def format_undecidable_tuning(reason: str, warnings: Sequence[str]) -> str:
     """Return the error for settings among which nothing can be chosen, with the warnings about their data."""
     return " ".join([f"nothing can be decided on this data. {reason}", *warnings])
+
+
+def format_empty_default(default: str) -> str:
+    """Return that gains cannot be measured from a setting that retrieved nothing."""
+    return f"The default, {default!r}, retrieved nothing for any question, so nothing is a gain over it."
 
 
 def format_hidden_winner(name: str, winner: str, metric: str) -> str:
