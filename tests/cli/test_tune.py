@@ -51,6 +51,7 @@ def test_it_saves_reports_and_writes_json(folder: Path, capsys: pytest.CaptureFi
     saved = rm.load(folder / "t.json.gz")
     assert data["winner"] == saved.winner != "k100"
     assert {setting["setting"]: setting["feasible"] for setting in data["settings"]}["k100"] is False
+    assert {setting["obstacle"] for setting in data["settings"]} == {None}
     assert saved.conclusion in (folder / "t.html").read_text()
     capsys.readouterr()
     assert main(["report", "t.json.gz", "-o", "again.html"]) == 0

@@ -228,6 +228,21 @@ class TestTune:
             rm.tune(settings, qrels, "mrr", default="late", at_least={"mrr": 1.0}, at_most={"mrr": 0.99})
 
     @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+    @pytest.mark.parametrize("empty", [{}, {query: [] for query in QRELS}])
+    def test_a_setting_that_retrieved_nothing_takes_no_part_and_is_no_default(self, empty: Any) -> None:
+        late: Any = {query: ["x", *documents] for query, documents in QRELS.items()}
+        tuning = rm.tune({"late": late, "good": GOOD, "empty": empty}, QRELS, "mrr", default="late")
+        assert (tuning.winner, tuning["empty"].obstacle, tuning["good"].obstacle) == ("good", "no_results", None)
+        assert tuning.conclusion.endswith(" Not compared: empty (nothing retrieved).")
+        assert [warning.split(":")[0] for warning in tuning.warnings] == ["empty"]
+        alone = rm.tune({"late": late, "empty": empty}, QRELS, "mrr", default="late")
+        assert alone.conclusion == (
+            "Keep late: no setting compared with it has a better observed mrr. Not compared: empty (nothing retrieved)."
+        )
+        with pytest.raises(ValueError, match=r"'empty', retrieved nothing|the run is empty"):
+            rm.tune({"late": late, "good": GOOD, "empty": empty}, QRELS, "mrr", default="empty")
+
+    @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
     def test_a_default_with_other_ids_is_refused_whatever_the_others_are(self) -> None:
         settings = {"default": cut_into_chunks(GOOD), "good": GOOD, "same": GOOD}
         with pytest.raises(ValueError, match=r"cannot choose a setting on this data.* default: "):

@@ -49,8 +49,8 @@ def tune(
     for having tried them all, says whether the winner is better. Where the two disagree, the interval of the gain ends
     at 0.
 
-    A setting takes no part if its ids match no judgment, or so many nearly match that it could win; the conclusion
-    names it, and the p value is corrected for it, too.
+    A setting takes no part if it retrieved nothing, if its ids match no judgment, or if so many nearly match that it
+    could win; the conclusion names it, and the p value is corrected for it, too.
 
     Args:
         candidates: The settings, by name: runs, evaluations, or retrievers, which are run once each. Or a function of
@@ -76,8 +76,8 @@ def tune(
 
     Raises:
         TypeError: If the candidates are of different kinds, or as in `evaluate`.
-        ValueError: If there are fewer than two settings, the default is not among them, its ids or those of all others
-            match the judgments so badly that nothing can be decided, or as in `evaluate`.
+        ValueError: If there are fewer than two settings, the default is not among them or retrieved nothing, its ids or
+            those of all others match the judgments so badly that nothing can be decided, or as in `evaluate`.
 
     Example:
         >>> qrels = {f"q{number}": ["d"] for number in range(20)}

@@ -11,6 +11,7 @@ from retrieval_metrics.comparison.id_obstacles import find_unmeasured
 from retrieval_metrics.comparison.tuning_bounds import list_bounded_means
 from retrieval_metrics.comparison.tuning_result import TriedSetting, Tuning
 from retrieval_metrics.comparison.tuning_wording import (
+    format_empty_default,
     format_hidden_winner,
     format_infeasible_tuning,
     format_undecidable_tuning,
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparison.comparison import Comparison
     from retrieval_metrics.comparison.difference import Difference
-    from retrieval_metrics.comparison.id_obstacles import Obstacle
-    from retrieval_metrics.comparison.tuning_result import TuningRule
+    from retrieval_metrics.comparison.tuning_result import TuningObstacle, TuningRule
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.metrics.base.metric import Metric
 
@@ -134,21 +134,31 @@ def _list_choices(default: str, names: Iterable[str], feasible: Container[str], 
     return choices
 
 
-def _find_obstacles(comparison: Comparison, default: str) -> dict[str, Obstacle]:
-    """Return the settings that cannot be compared with the default, because of how their ids match the judgments.
+def _find_obstacles(comparison: Comparison, default: str) -> dict[str, TuningObstacle]:
+    """Return the settings that cannot be compared with the default.
+
+    They retrieved nothing, or it depends on how their ids match the judgments.
 
     Raises:
-        ValueError: If this is due to the default, or no other setting is left.
+        ValueError: If this is due to the default, or no other setting is left because of ids.
     """
-    obstacles: dict[str, Obstacle] = {}
+    obstacles: dict[str, TuningObstacle] = {}
+    for name, scores in comparison.scores.items():
+        if scores.origin is not None and not scores.origin.judged.n_retrieved.any():
+            obstacles[name] = "no_results"
+    if default in obstacles:
+        warnings = system_wide_warnings({default: comparison.scores[default]})
+        raise ValueError(format_undecidable_tuning(format_empty_default(default), warnings))
+    has_foreign_ids = False
     is_default_at_fault = False
     for difference in comparison.differences:
         if _is_blocked_by_ids(difference):
-            obstacles[difference.system] = cast("Obstacle", difference.obstacle)
+            has_foreign_ids = True
+            obstacles[difference.system] = cast("TuningObstacle", difference.obstacle)
             if difference.obstacle == "near_misses" and not has_near_ids(comparison.scores[difference.system]):
                 is_default_at_fault = True
-    if not obstacles:
-        return {}
+    if not has_foreign_ids:
+        return obstacles
     is_no_setting_left = len(obstacles) == len(comparison.scores) - 1
     if is_no_setting_left or is_default_at_fault or default in find_unmeasured(comparison.scores):
         blocked = [conclusion for conclusion in comparison.conclusions if _is_blocked_by_ids(conclusion.details)]

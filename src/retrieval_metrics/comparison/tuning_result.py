@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics._internal.validation import UnknownKeyError
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.statistics.mean_intervals import Interval
 
+
+# Why a setting takes no part in a choice.
+TuningObstacle: TypeAlias = "Obstacle | Literal['no_results']"
 
 # How many settings an error names.
 MAX_NAMED_SETTINGS = 6
@@ -69,8 +72,8 @@ class TriedSetting(NamedTuple):
         selection_rate: The share of resamples in which it is the best.
         difference: Its difference from the default, corrected for all settings; None of the default itself.
         obstacle: Why it takes no part in the choice: its ids match no judgment (`"foreign_ids"`), nearly match
-            (`"near_misses"`), or are shifted by one (`"shifted_ids"`), or its items cannot be located (`"unlocated"`);
-            None if it takes part.
+            (`"near_misses"`), or are shifted by one (`"shifted_ids"`), or its items cannot be located (`"unlocated"`),
+            or it retrieved nothing (`"no_results"`); None if it takes part.
     """
 
     name: str
@@ -79,7 +82,7 @@ class TriedSetting(NamedTuple):
     feasible: bool
     selection_rate: float
     difference: Difference | None
-    obstacle: Obstacle | None = None
+    obstacle: TuningObstacle | None = None
 
     @property
     def gain(self) -> float:

@@ -12,6 +12,7 @@ from retrieval_metrics.comparison.system_warnings import repeat_warnings_once
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.files.judgment_paths import resolve_judgments
+from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.progress import track_steps
 
@@ -146,6 +147,8 @@ def _evaluate_runs(
     ):
         for number, (name, candidate) in enumerate(settings.candidates.items(), start=1):
             run = _make_run(name, candidate, is_made=settings.are_made)
+            if isinstance(run, dict) and not run and name != settings.default:
+                run = dict.fromkeys(as_qrels(questions).queries, ())  # nothing retrieved: it takes no part
             with setting_warnings.record(name, _describe_setting(name)):
                 evaluations[name] = evaluate(questions, run, metrics, **options)
             advance(number)

@@ -9,9 +9,8 @@ from retrieval_metrics.reports import numbers
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from retrieval_metrics.comparison.id_obstacles import Obstacle
     from retrieval_metrics.comparison.tuning_bounds import BoundedMean
-    from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningResult
+    from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningObstacle, TuningResult
 
 
 # How many settings are named with the share of resamples that choose them.
@@ -23,11 +22,12 @@ MAX_LEFT_OUT = 4
 
 
 # Why a setting takes no part in the choice.
-OBSTACLES: dict[Obstacle, str] = {
+OBSTACLES: dict[TuningObstacle, str] = {
     "foreign_ids": "no ID is judged",
     "shifted_ids": "IDs or rankings seem shifted by one",
     "near_misses": "IDs nearly match the judgments",
     "unlocated": "results could not be located in their sources",
+    "no_results": "nothing retrieved",
 }
 
 
@@ -97,7 +97,7 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
 
 def format_left_out(settings: Sequence[TriedSetting]) -> str:
     """Return which settings take no part in the choice, and why; empty if all take part."""
-    names_by_obstacle: dict[Obstacle, list[str]] = {}
+    names_by_obstacle: dict[TuningObstacle, list[str]] = {}
     for setting in settings:
         if setting.obstacle is not None:
             names_by_obstacle.setdefault(setting.obstacle, []).append(setting.name)
@@ -130,7 +130,7 @@ def format_infeasible_tuning(
         parts.append(f"the default, {default!r}, has {_format_bounded_means(default_means)}")
     if blocked:
         names = numbers.join_names(list(blocked), MAX_LEFT_OUT)
-        parts.append(f"not compared because of their IDs: {names}")
+        parts.append(f"not compared: {names}")
     return "; ".join(parts)
 
 
@@ -157,6 +157,11 @@ def _format_bounded_means(means: Sequence[BoundedMean]) -> str:
 def format_undecidable_tuning(reason: str, warnings: Sequence[str]) -> str:
     """Return the error for settings among which nothing can be chosen, with the warnings about their data."""
     return " ".join([f"cannot choose a setting on this data. {reason}", *warnings])
+
+
+def format_empty_default(default: str) -> str:
+    """Return that gains cannot be measured from a setting that retrieved nothing."""
+    return f"The default, {default!r}, retrieved nothing for any question, so nothing is a gain over it."
 
 
 def format_hidden_winner(name: str, winner: str, metric: str) -> str:
