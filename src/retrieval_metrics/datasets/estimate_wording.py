@@ -149,7 +149,12 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
             "side"
         )
     if difference.rare_effect_matters:
-        rare_effect = format_rare_effect(difference.n, difference.estimate.span, difference.rare_effect)
+        rare_effect = format_rare_effect(
+            numbers.format_query_count(difference.n),
+            difference.estimate.span,
+            difference.rare_effect,
+            level=difference.level,
+        )
         notes.append(f"{_subject(difference)}: {rare_effect}")
     return notes
 
