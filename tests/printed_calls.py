@@ -227,7 +227,7 @@ DECIDING = (
         """,
     ),
     Section(
-        "Tune among runs that hardly differ",
+        "Tune: choose between two runs",
         'print(rm.tune({"fused": fused, "stems": stems}, questions, "recall@5", default="fused"))',
     ),
     Section(
@@ -333,7 +333,7 @@ QUESTIONS = (
 
         both = grade_by_hand("Ada", 1).merge(grade_by_hand("Ben", 4))
         print(both)
-        print(both.alpha())
+        print("Krippendorff's alpha:", both.alpha())
         human = both.resolved("lowest")
         """,
     ),
