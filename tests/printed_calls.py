@@ -105,6 +105,7 @@ STAGES = (
     Section(
         "Evaluate the stages of a pipeline",
         """
+        # Each stage returns IDs in rank order without scores, so none are tied; in `stems`, many are.
         staged = rm.retrieve(search_in_stages, questions)
         pipeline = rm.evaluate(questions, staged, ["recall@5", "mrr"])
         print(pipeline)

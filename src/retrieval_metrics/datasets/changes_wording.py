@@ -46,7 +46,7 @@ def format_wide_bounds(columns: Sequence[str]) -> str:
     """Return which bounds are too wide to say anything about the change."""
     verb = "is" if len(columns) == 1 else "are"
     names = numbers.join_names(list(columns))
-    return f"{names} {verb} too wide to say anything; grade the documents and use compare()"
+    return f"{names} {verb} too wide to say anything; grade the documents, then compare the runs by them"
 
 
 def format_cut_rankings(queries: Sequence[QueryId], depth: int) -> str:
