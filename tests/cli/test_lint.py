@@ -44,7 +44,7 @@ def test_csv_and_json_have_a_row_per_finding(files: list[str], capsys: pytest.Ca
     main(["lint", *files[:2], "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert (rows[0]["name"], rows[0]["query"], rows[0]["severity"]) == ("duplicate_question", "q2", "warning")
-    assert "is removed" in rows[0]["fix"]
+    assert "removed, a duplicate of" in rows[0]["fix"]
     assert rows[-1]["query"] == ""
     main(["lint", *files[:2], "--format", "json"])
     content = json.loads(capsys.readouterr().out)
