@@ -105,6 +105,7 @@ STAGES = (
     Section(
         "Evaluate the stages of a pipeline",
         """
+        # Each stage returns IDs in rank order without scores, so none are tied; in `stems`, many are.
         staged = rm.retrieve(search_in_stages, questions)
         pipeline = rm.evaluate(questions, staged, ["recall@5", "mrr"])
         print(pipeline)
@@ -227,7 +228,7 @@ DECIDING = (
         """,
     ),
     Section(
-        "Tune among runs that hardly differ",
+        "Tune: choose between two runs",
         'print(rm.tune({"fused": fused, "stems": stems}, questions, "recall@5", default="fused"))',
     ),
     Section(
@@ -333,7 +334,7 @@ QUESTIONS = (
 
         both = grade_by_hand("Ada", 1).merge(grade_by_hand("Ben", 4))
         print(both)
-        print(both.alpha())
+        print("Krippendorff's alpha:", both.alpha())
         human = both.resolved("lowest")
         """,
     ),

@@ -145,7 +145,7 @@ def test_what_nobody_judged_is_asked_on_the_command_line(capsys: pytest.CaptureF
     rm.write_qrels({f"q{n}": {"d": 1, "y": 0} for n in range(10)}, "qrels.trec")
     call = ["compare", "qrels.trec", "old.trec", "new.trec", "-m", "mrr"]
     assert main([*call, "--unjudged", "bounds"]) == 0
-    assert "mrr bounds over all grades (0, 1) of the unjudged retrieved documents" in capsys.readouterr().out
+    assert "mrr over all possible grades (0, 1) of the unjudged retrieved documents" in capsys.readouterr().out
     assert main([*call, "--unjudged", "bounds", "--unretrieved-relevant", "2"]) == 0
     assert "of up to 2 unretrieved relevant documents per query" in " ".join(capsys.readouterr().out.split())
     assert main([*call, "--unjudged", "condensed", "--format", "json"]) == 0

@@ -44,7 +44,7 @@ def test_csv_and_json_have_a_row_per_finding(files: list[str], capsys: pytest.Ca
     main(["lint", *files[:2], "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert (rows[0]["name"], rows[0]["query"], rows[0]["severity"]) == ("duplicate_question", "q2", "warning")
-    assert "is removed" in rows[0]["fix"]
+    assert "removed, a duplicate of" in rows[0]["fix"]
     assert rows[-1]["query"] == ""
     main(["lint", *files[:2], "--format", "json"])
     content = json.loads(capsys.readouterr().out)
@@ -56,7 +56,7 @@ def test_csv_and_json_have_a_row_per_finding(files: list[str], capsys: pytest.Ca
 def test_runs_are_named(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     main(["lint", *files[:2], "--run", f"bm25={files[3]}", "--format", "csv"])
     out = capsys.readouterr().out
-    assert " is retrieved by bm25: possibly unanswerable" in out
+    assert " is retrieved by bm25: hard, unanswerable" in out
     assert " ranks first in bm25, so the question does not discriminate" in out
 
 

@@ -63,7 +63,7 @@ def test_a_rare_effect_in_one_metric_is_not_noted_for_others() -> None:
     conclusions = rm.compare(qrels, runs, ["mrr", "mrr(rel=2)"]).conclusions
     assert [conclusion.rare_effect_matters for conclusion in conclusions] == [True, False]
     (note,) = conclusions.rare_effect_notes
-    assert note.startswith("In mrr, rare effects may be missed with 12 queries")
+    assert note.startswith("In mrr, effects too rare to occur in 12 queries")
 
 
 def test_too_few_queries_cannot_show_a_difference() -> None:

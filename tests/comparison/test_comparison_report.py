@@ -23,7 +23,7 @@ def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comp
     assert order == sorted(order)
     assert text.index('class="first') < text.index("in mrr@10, by query") < order[0]  # the picture is beside
     assert 'class="gain"' in text
-    assert re.search(r"▼ 0[.]\d{3}</span>", text)
+    assert re.search(r"0[.]\d{3} ▼</span>", text)
     assert "2 other pairs" in text
     assert "Column definitions" in text
     details = text[text.index("<h2>Statistical details") : text.index("<h2>The queries")]

@@ -28,7 +28,7 @@ def test_of_many_systems_the_judged_shares_and_the_bounds_of_the_rest_are_printe
     lines = str(rm.compare(qrels, runs, "mrr@2", unjudged="bounds")).splitlines()
     assert lines.count("judged@2: a 50%, b 50%, c 50%") == 1
     assert any(
-        line.startswith("mrr@2 bounds over all grades (0, 1) of the unjudged documents in the top 2: a ")
+        line.startswith("mrr@2 over all possible grades (0, 1) of the unjudged documents in the top 2: a ")
         for line in lines
     )
 
@@ -49,7 +49,7 @@ def test_the_text_is_tables_and_a_verdict() -> None:
         "judged@1: old 0%, new 100%",
         "",
         *comparison.summary,
-        "Exact randomisation test; p values and CIs corrected for 2 comparisons",
+        "Exact randomisation test; p values and CIs corrected for 2 comparisons (step-down)",
     ]
     assert "d_z" in str(comparison.differences)
 

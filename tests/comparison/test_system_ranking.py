@@ -26,7 +26,7 @@ def list_statuses(comparison: rm.Comparison, metric: str = "mrr") -> list[tuple[
 def list_signs(text: str) -> list[str]:
     """Return what stands behind the name of each system in a printed ranking of one metric."""
     lines = text.splitlines()
-    return [line.split()[1] for line in lines[1:]]
+    return [line.split()[2] for line in lines[1:]]
 
 
 def test_without_a_baseline_systems_are_compared_with_the_best() -> None:
@@ -78,8 +78,8 @@ def test_a_sign_means_the_same_in_every_column() -> None:
     comparison = rm.compare(*systems(ranks), ["mrr", "hit_rate@3"], baseline="base")
     signs = {}
     for line in str(comparison).splitlines()[1:5]:
-        signs[line.split()[0]] = re.findall(r"[▲▼=] ", line)
-    assert signs == {"fast": ["▲ ", "= "], "base": [], "fourth": ["▼ ", "▼ "], "bad": ["▼ ", "▼ "]}
+        signs[line.split()[0]] = re.findall(r" [▲▼=]", line)
+    assert signs == {"fast": [" ▲", " ="], "base": [], "fourth": [" ▼", " ▼"], "bad": [" ▼", " ▼"]}
     statuses = dict(list_statuses(comparison, "hit_rate@3"))
     assert statuses == {"base": "baseline", "fast": "not_significant", "fourth": "worse", "bad": "worse"}
 

@@ -85,4 +85,4 @@ def test_settings_that_may_be_the_best_as_well_are_named() -> None:
     assert tuning.winner not in tuning.indistinguishable
     assert set(tuning.indistinguishable) <= set(runs)
     assert len(tuning.indistinguishable) >= 3
-    assert "not distinguishable from the winner: " in str(tuning)
+    assert "not significantly different from the winner: " in str(tuning)

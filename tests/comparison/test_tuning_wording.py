@@ -49,7 +49,7 @@ def test_a_default_beyond_the_bounds_is_left_and_the_loss_is_said() -> None:
         "slow violates the constraints; of the settings that satisfy them, fast has the best mrr. Expected gain over "
         f"slow on new questions {tuning.expected_gain:.3f}."
     )
-    assert "corrected for 2 settings" in str(tuning)
+    assert "corrected for the 2 settings" in str(tuning)
     equal = rm.tune({"slow": runs["slow"], "same": runs["slow"]}, qrels, "mrr", default="slow", at_least={"mrr": 1})
     assert equal.conclusion.startswith("Keep slow")
     unsure = {**runs["slow"], "q0": ("x", "d")}

@@ -81,7 +81,7 @@ def test_equal_systems_judged_from_one_depend_on_the_unjudged_and_the_verdict_sa
     )
     assert "over the possible grades of the unjudged documents in the top 4" in conclusion.sentence
     assert standing_of(comparison) == "undetermined"
-    assert "(exact)" in str(comparison)
+    assert "(exact bounds)" in str(comparison)
 
 
 def standing_of(comparison: rm.Comparison) -> str:
@@ -210,7 +210,7 @@ def test_too_many_to_try_give_an_outer_bound_that_says_so() -> None:
     assert not bounds.exact
     assert bounds.means["map@20"]["a"] == (0, 1)
     assert bounds.differences["map@20", "b", "a"] == (-1, 1)
-    assert "outer bounds: not enumerated for 1 query" in str(comparison)
+    assert "outer bounds: for 1 query, the combinations of grades are too many" in str(comparison)
 
 
 def test_condensed_rankings_are_those_without_what_is_unjudged() -> None:

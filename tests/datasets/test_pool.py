@@ -26,7 +26,7 @@ def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> 
     assert len(rm.pool(QUESTIONS, RUNS, CORPUS, depth=2, judged=True)) == 6
     assert len(rm.pool(QUERIES, RUNS, CORPUS, depth=2)) == 6
     text = str(pool)
-    assert text.startswith("5 documents to grade, 2 queries")
+    assert text.startswith("5 query-document pairs to grade, 2 queries")
     assert "dense only      2" in text
     assert "1 already judged, excluded" in text
 

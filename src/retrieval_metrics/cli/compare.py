@@ -132,7 +132,7 @@ def _plan_pairs(comparison: rm.Comparison, size: float) -> list[_PairPlan]:
 
 
 def _plan_table(plans: list[_PairPlan], size: float) -> Table:
-    header = ["metric", "pair", "SD", "questions", "range", "sparse effect"]
+    header = ["metric", "pair", "SD", "questions", "range", "if sparse"]
     rows = []
     for pair in plans:
         low, high = pair.plan.range

@@ -71,6 +71,7 @@ class ComparisonRecord:
             margin=self.margin,
             bounds=self.unjudged,
             caveats=self._caveats(),
+            scores=self.scores,
             selection_bias=self._selection_bias,
         )
 

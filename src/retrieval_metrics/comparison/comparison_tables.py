@@ -10,6 +10,7 @@ import numpy as np
 from retrieval_metrics.comparison.comparison_wording import format_failures, judged_notes
 from retrieval_metrics.comparison.difference import difference_cells
 from retrieval_metrics.comparison.method_wording import (
+    COUNTS_MEANING,
     EFFECT_SIZE_MEANING,
     MDE_MEANING,
     design_effect_notes,
@@ -64,7 +65,7 @@ class ComparisonDetails(Printed):
         tables = [means_table(comparison)]
         for differences in comparison.differences.by_pair.values():
             tables.append(differences.table(whole=True, texts=_query_texts(comparison)))
-        notes = [*design_effect_notes(comparison), MDE_MEANING, EFFECT_SIZE_MEANING]
+        notes = [*design_effect_notes(comparison), COUNTS_MEANING, MDE_MEANING, EFFECT_SIZE_MEANING]
         return [*tables, Table((), (), notes)]
 
     def __repr__(self) -> str:

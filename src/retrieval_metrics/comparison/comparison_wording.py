@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.selection_bias import SelectionBias
 
 # What the column `effect` of documents to judge is.
-EFFECT_MEANING = "effect: the largest change of a mean difference if the document had the highest grade"
+EFFECT_MEANING = (
+    "effect: the largest change of a mean difference, over all metrics and pairs, if the document had the highest grade"
+)
 
 # The number of queries that are named because their values changed most.
 MAX_CHANGES = 3
@@ -59,7 +61,9 @@ def selection_bias_notes(biases: Sequence[SelectionBias]) -> list[str]:
         return []
     means = numbers.join_names(list(map(_format_expected_mean, visible)), most=MAX_NAMES)
     n_systems = visible[0].n_systems
-    return [f"Selection bias (best of {n_systems} systems), out-of-bag estimate for new questions: {means}."]
+    return [
+        f"Selection bias: for the best of {n_systems} systems, expect on new questions {means}; out-of-bag estimates."
+    ]
 
 
 def _is_visible(bias: SelectionBias) -> bool:
@@ -109,7 +113,7 @@ def judged_coverage_note(comparison: ComparisonRecord) -> str:
         remedy = "; unjudged='bounds' quantifies it"
     return (
         f"Judgment coverage differs ({shares}). Unjudged documents count as not relevant, "
-        f"which alone can cause a difference{remedy}."
+        f"which can shift a difference in either direction{remedy}."
     )
 
 
@@ -136,11 +140,12 @@ def _format_mean_bounds(bounds: UnjudgedBounds, metric: str) -> str:
     for system, (low, high) in bounds.means[metric].items():
         ranges.append(f"{system} {numbers.format_value(low)} to {numbers.format_value(high)}")
     n_outer = bounds.outer[metric]
-    exactness = "exact"
+    exactness = "exact bounds"
     if n_outer:
-        exactness = f"outer bounds: not enumerated for {numbers.format_query_count(n_outer)}"
+        queries = numbers.format_query_count(n_outer)
+        exactness = f"outer bounds: for {queries}, the combinations of grades are too many to enumerate"
     documents = format_graded_documents(bounds.depths[metric], bounds.unretrieved_relevant)
-    return f"{metric} bounds over all grades ({grades}) of {documents}: {', '.join(ranges)} ({exactness})"
+    return f"{metric} over all possible grades ({grades}) of {documents}: {', '.join(ranges)} ({exactness})"
 
 
 def format_failures(system: str, errors: Mapping[Any, Exception]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from retrieval_metrics.comparison import conclusion_wording, rare_effect_wording
 from retrieval_metrics.comparison.comparison_wording import selection_bias_notes
 from retrieval_metrics.comparison.pair_selection import require_one_pair
+from retrieval_metrics.evaluation.scores import have_same_rankings
 from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from retrieval_metrics.comparison.difference import Difference, Differences
     from retrieval_metrics.comparison.difference_bounds import DifferenceBounds, UnjudgedBounds
     from retrieval_metrics.comparison.selection_bias import SelectionBias
+    from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.statistics import Interval
     from retrieval_metrics.statistics.noninferiority import MarginOutcome
@@ -56,6 +60,7 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
         margin: The largest acceptable loss; None if there is none, or nothing can be compared.
         unjudged_bounds: What other grades could change; None if that was not asked.
         caveats: Sentences on what else the conclusion rests on.
+        same_rankings: Whether both systems are known to have the same ranking for every query.
     """
 
     kind: ConclusionKind
@@ -64,6 +69,7 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
     margin: float | None = None
     unjudged_bounds: DifferenceBounds | None = None
     caveats: tuple[str, ...] = ()
+    same_rankings: bool = False
 
     @property
     def metric(self) -> str:
@@ -307,13 +313,18 @@ def conclude(
     margin: float | None,
     bounds: UnjudgedBounds | None,
     caveats: tuple[str, ...],
+    scores: Mapping[str, Scores],
     selection_bias: tuple[SelectionBias, ...] = (),
 ) -> Conclusions:
     """Return the conclusions that the differences of a comparison allow, pair by pair."""
     entries = []
-    for differences_of_pair in differences.by_pair.values():
+    for (system, baseline), differences_of_pair in differences.by_pair.items():
+        # Rankings are compared only where the values suggest that they are the same.
+        is_identical = all(difference.identical for difference in differences_of_pair)
+        same_rankings = is_identical and have_same_rankings(scores[system], scores[baseline])
         for difference in differences_of_pair:
-            entries.append(_conclude(difference, level=level, margin=margin, bounds=bounds, caveats=caveats))
+            conclusion = _conclude(difference, level=level, margin=margin, bounds=bounds, caveats=caveats)
+            entries.append(replace(conclusion, same_rankings=same_rankings))
     conclusions = Conclusions(entries)
     conclusions.selection_bias = selection_bias
     return conclusions

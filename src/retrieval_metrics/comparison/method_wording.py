@@ -21,6 +21,7 @@ EFFECT_SIZE = "effect size, the mean difference in standard deviations of the di
 # Notes that say what these columns are.
 MDE_MEANING = f"MDE: {MINIMUM_DETECTABLE_EFFECT}"
 EFFECT_SIZE_MEANING = f"d_z: {EFFECT_SIZE}"
+COUNTS_MEANING = "W/T/L: wins, ties and losses of the first system, in queries"
 
 # What the columns mean, for readers of a report.
 GLOSSARY = {
@@ -76,7 +77,7 @@ def _format_test(comparison: ComparisonRecord) -> str:
     difference = comparison.differences[0]
     corrections = []
     if difference.comparisons > 1:
-        corrections.append(f"for {difference.comparisons} comparisons")
+        corrections.append(f"for {difference.comparisons} comparisons (step-down)")
     if difference.selected_from > 1:
         corrections.append(f"for selection from {difference.selected_from:,} pairs of results")
     test = "Exact randomisation test" if is_exact else "Randomisation test"

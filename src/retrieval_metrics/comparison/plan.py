@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.clusters import ClustersBy
 
 
-SPARSE_SCENARIO = "sparse effect: a few questions change by the maximum, the others not at all"
+SPARSE_SCENARIO = "if sparse: questions needed if a few change by the maximum and the others not at all"
 # The number of differences at which the curve is drawn, and the range of them in multiples of the target.
 N_CURVE_POINTS = 60
 MAX_DRAWN_MULTIPLE = 4
@@ -125,7 +125,7 @@ class Plan(Printed):
         is_margin = self.difference is None
         header = ["scenario", "SD", "questions"]
         if not is_margin:
-            header.append("sparse effect")
+            header.append("if sparse")
         rows = []
         for scenario in self.scenarios:
             row = [scenario.name, numbers.format_value(scenario.sd), f"{scenario.n_questions:,}"]
@@ -146,8 +146,8 @@ class Plan(Printed):
             notes.append(SPARSE_SCENARIO)
         if self._variance_allowance > MIN_PRINTED_ALLOWANCE:
             surplus = f"{100 * (self._variance_allowance - 1):.0f}%"
-            allowance = f"{surplus} more queries because the SD is estimated"
-            notes.append(f"middle row: includes {allowance}, so that power averages {power}")
+            allowance = f"{surplus} more questions, as the SD is an estimate"
+            notes.append(f"middle row: includes {allowance}; average power over such estimates is {power}")
         if self.comparisons > 1:
             notes.append(self._correction_note(level))
         if self.design_effect > 1:
@@ -159,7 +159,7 @@ class Plan(Printed):
         if self.difference is not None:
             return note
         # A comparison tests each system against the margin by itself.
-        return f"{note}: pass level={1 - self._alpha:.6g} to compare()"
+        return f"{note}, if you pass level={1 - self._alpha:.6g} to compare(), which does not correct margins"
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per scenario: its spread and the numbers of questions it takes.
@@ -240,7 +240,7 @@ def plan(
 
     s comes from the best source available:
 
-    * a pilot, a comparison of similar systems on some questions: its s, and the ends of its 80% CI;
+    * a pilot, a comparison of similar systems on some questions: its s, and one-sided 80% bounds of it;
     * an earlier evaluation of one system: 0.5 to 1.2 times the standard deviation of its values, usually 0.8;
     * nothing: the spreads of 13 pairs of retrievers on two public collections, by metric.
 

@@ -86,7 +86,7 @@ def _pareto_note(ranking: SystemRanking) -> str:
 
 
 def _format_signs(ranking: SystemRanking) -> str:
-    """Return what the signs in front of the means are, and whose mean has an interval."""
+    """Return what the signs behind the means are, and whose mean has an interval."""
     reference = "the best" if ranking.baseline is None else ranking.baseline
     words_by_status: dict[Status, str] = {
         "better": f"▲ better than {reference}",

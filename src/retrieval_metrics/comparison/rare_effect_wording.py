@@ -15,20 +15,27 @@ if TYPE_CHECKING:
 
 
 def format_rare_effect(
-    n: int, max_difference: float, rare: RareChange, *, query_change: str = "differ", mean_change: str = "changing"
+    queries: str,
+    max_difference: float,
+    rare: RareChange,
+    *,
+    level: float,
+    query_change: str = "differ",
+    mean_change: str = "changing",
 ) -> str:
-    """Return which rare effects so many queries may have missed, as a statement without the full stop.
+    """Return which rare effects a sample of queries may have missed, as a statement without the full stop.
 
     Args:
-        n: The number of queries.
+        queries: The number of queries, in words.
         max_difference: The largest possible difference in one query.
         rare: The share of all queries that may be affected, and the effect on the mean.
+        level: The confidence level of that share.
         query_change: What an affected query may do, such as `be worse`.
         mean_change: What that does to the mean, such as `lowering`.
     """
     return (
-        f"rare effects may be missed with {numbers.format_query_count(n)}: "
-        f"up to {100 * rare.share:.2g}% of all queries could {query_change} by {max_difference:.3g}, "
+        f"effects too rare to occur in {queries} are not in the CI: up to {100 * rare.share:.2g}% of all queries "
+        f"({100 * level:g}% confidence) could {query_change} by {max_difference:.3g}, "
         f"{mean_change} the mean by {rare.mean_shift:.2g}"
     )
 
@@ -37,6 +44,8 @@ def rare_effect_note(conclusion: Conclusion) -> str:
     """Return which rare effects the queries of a conclusion may have missed, in a sentence."""
     if not conclusion.rare_effect_matters:
         return ""
+    if conclusion.same_rankings and conclusion.margin is None:
+        return ""  # it is one system, as far as anybody can see, and nobody asks whether it is as good as itself
     higher_is_better = conclusion.details.higher_is_better
     if conclusion.may_be_within_margin or conclusion.kind == "better":
         query_change = "be worse"
@@ -48,13 +57,33 @@ def rare_effect_note(conclusion: Conclusion) -> str:
         query_change = "differ"
         mean_change = "changing"
     effect = format_rare_effect(
-        conclusion.n,
+        _format_queries(conclusion),
         conclusion.details.max_difference,
         conclusion.details.rare_effect,
+        level=1 - conclusion.details.alpha,
         query_change=query_change,
         mean_change=mean_change,
     )
-    return f"{effect[0].upper()}{effect[1:]}."
+    return f"{effect[0].upper()}{effect[1:]}{_consequence(conclusion)}."
+
+
+def _format_queries(conclusion: Conclusion) -> str:
+    """Return the number of queries of a conclusion, and of their clusters, which carry less information."""
+    queries = numbers.format_query_count(conclusion.n)
+    if conclusion.details.clusters is None:
+        return queries
+    return f"{queries} in {numbers.format_count(conclusion.details.n_units, 'cluster')}"
+
+
+def _consequence(conclusion: Conclusion) -> str:
+    """Return what a rare effect would do to the conclusion that it opposes; empty if it opposes none."""
+    mean_shift = conclusion.details.rare_effect.mean_shift
+    opposes_worse = conclusion.kind == "worse" and not conclusion.may_be_within_margin
+    if conclusion.kind == "better" or opposes_worse:
+        return ", which could undo the difference" if conclusion.sample_only else ", less than the difference"
+    if conclusion.noninferiority == "noninferior" and conclusion.margin is not None and mean_shift < conclusion.margin:
+        return ", less than the margin"
+    return ""
 
 
 def rare_effect_notes(conclusions: Sequence[Conclusion]) -> list[str]:

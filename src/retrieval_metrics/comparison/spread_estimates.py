@@ -81,8 +81,10 @@ def _usual_spreads(metric: Metric) -> SpreadEstimates:
         Spread("the median pair", usual.usual),
         Spread("the most different pair", usual.largest),
     ]
-    measured = f"SDs of {metric.name}" if metric.name in MEASURED_SPREADS else "SDs of other metrics"
-    source = f"{measured} in 13 pairs of retrievers on two public collections; yours may differ"
+    measured_metric = metric.name if metric.name in MEASURED_SPREADS else "other metrics"
+    source = (
+        f"SDs of differences in {measured_metric}, 13 pairs of retrievers on two public collections; yours may differ"
+    )
     return SpreadEstimates(spreads, source, design_effect=1.0, max_difference=1.0)
 
 
@@ -116,9 +118,9 @@ def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: Clusters
     effective_units = max(units.effective_units, MIN_PILOT_QUERIES)
     low, high = sd_bounds(effective_units)
     spreads = [
-        Spread("pilot SD, lower 80% bound", low * sd),
+        Spread("pilot SD, one-sided 80% lower bound", low * sd),
         Spread("pilot SD", sd, effective_units - 1),
-        Spread("pilot SD, upper 80% bound", high * sd),
+        Spread("pilot SD, one-sided 80% upper bound", high * sd),
     ]
     source = f"a pilot of {numbers.format_query_count(pilot.n)}"
     if labels is None:

@@ -283,7 +283,7 @@ class SystemRanking(Printed):
 
     @property
     def notes(self) -> list[str]:
-        """What the signs in front of the means are, and which tests could not find anything."""
+        """What the signs behind the means are, and which tests could not find anything."""
         return wording.ranking_notes(self)
 
     def __repr__(self) -> str:
@@ -293,11 +293,12 @@ class SystemRanking(Printed):
 
 
 def _format_place(place: RankedSystem) -> str:
-    """Return a mean with the sign of its status; the mean of the baseline, or of the best, has its interval."""
+    """Return a mean and the sign of its status; the mean of the baseline, or of the best, has its interval instead."""
     mean = numbers.format_value(place.mean)
     if place.status in {"best", "baseline"}:
         mean = numbers.format_mean(place.mean, place.interval)
-    return f"{SIGN_BY_STATUS[place.status]} {mean}"
+    # Behind the mean, because "= 0.3" would be read as its value, and "▲ 0.3" as a change by 0.3.
+    return f"{mean} {SIGN_BY_STATUS[place.status]}".rstrip()
 
 
 def rank_systems(comparison: ComparisonRecord) -> SystemRanking:

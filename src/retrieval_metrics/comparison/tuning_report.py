@@ -88,7 +88,7 @@ def _format_standing(setting: TriedSetting, tuning: TuningResult) -> str:
     if setting.obstacle is not None:
         words.append("not compared")
     if setting.name in tuning.indistinguishable:
-        words.append("not distinguishable")
+        words.append("not significantly different")
     elif not setting.feasible:
         words.append("violates the constraints")
     return ", ".join(words)

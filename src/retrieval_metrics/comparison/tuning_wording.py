@@ -82,11 +82,11 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
         n_tried = len(tuning.settings) - 1
         p_value = numbers.format_p_value(tuning.p)
         equals = "" if p_value.startswith("<") else "= "
-        correction = f", corrected for {n_tried:,} settings" if n_tried > 1 else ""
+        correction = f", corrected for the {n_tried:,} settings besides the default" if n_tried > 1 else ""
         notes.append(f"winner vs default: p {equals}{p_value}{correction}")
     if tuning.indistinguishable:
         names = numbers.join_names(list(tuning.indistinguishable), MAX_INDISTINGUISHABLE)
-        notes.append(f"not distinguishable from the winner: {names}")
+        notes.append(f"not significantly different from the winner: {names}")
     n_excluded = sum(not setting.feasible for setting in tuning.settings)
     if n_excluded:
         verb = "violates" if n_excluded == 1 else "violate"

@@ -25,8 +25,8 @@ def _measures_table(agreement: Agreement) -> Table:
     first_name, second_name = agreement.names
     measures = {
         "raw agreement": agreement.raw_agreement,
-        "kappa": agreement.kappa,
-        "quadratic-weighted kappa": agreement.quadratic_kappa,
+        "unweighted kappa": agreement.kappa,
+        "quadratic-weighted kappa (ordinal grades)": agreement.quadratic_kappa,
         "linear-weighted kappa": agreement.linear_kappa,
         f"binary kappa ({agreement.relevant})": agreement.binary_kappa,
     }

@@ -73,7 +73,8 @@ def _means_table(estimate: Estimate) -> Table:
     n_queries = len(estimate.sample.population)
     notes = [
         f"mean: estimated human-graded {TARGET.format(f'{n_queries:,}')}",
-        "eff. n: human-graded queries giving the same precision without the model",
+        "human only, model only: the mean by these grades alone",
+        "eff. n: without the model, a simple random sample of so many human-graded queries would be as precise",
     ]
     optional_notes = [_no_help_note(estimate), _undefined_note(estimate)]
     if n_graded < MIN_LABELLED:
@@ -115,6 +116,7 @@ def _differences_table(differences: Sequence[EstimatedDifference], level: float)
         notes = [f"significant: the {numbers.level_name(level)} excludes 0"]
     else:
         notes = [f"significant: the CI corrected for {len(differences):,} differences excludes 0"]
+    notes.append("mean: estimated from the differences per query, so it can deviate from the difference of the means")
     for difference in differences:
         rows.append(
             [
@@ -149,7 +151,12 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
             "side"
         )
     if difference.rare_effect_matters:
-        rare_effect = format_rare_effect(difference.n, difference.estimate.span, difference.rare_effect)
+        rare_effect = format_rare_effect(
+            numbers.format_query_count(difference.n),
+            difference.estimate.span,
+            difference.rare_effect,
+            level=difference.level,
+        )
         notes.append(f"{_subject(difference)}: {rare_effect}")
     return notes
 

@@ -55,7 +55,7 @@ FINDING_MEANINGS: Mapping[str, str] = {
     "forbidden": "grades below 0 mark forbidden documents",
     "unjudged_at_top": "an unjudged document in the top 3 of every run",
     "cut_span": "a span starts or ends inside a word",
-    "easy": "a relevant document ranks first with every retriever",
+    "easy": "a relevant document ranks first in every run (without runs: with BM25)",
     "few_sources": "the questions come from few documents",
     "too_few_questions": "the target difference needs more questions",
 }
@@ -387,7 +387,7 @@ def format_unanswered_by_bm25(question: str, chance: float) -> str:
     """Say for which question BM25 finds hardly anything relevant."""
     return (
         f"BM25 barely finds the passages relevant to {quote_beginning(question)} (random passages rank as high in "
-        f"{chance:.0%} of draws): possibly unanswerable, or judged for another question"
+        f"{chance:.0%} of draws): hard, unanswerable, or judged for another question"
     )
 
 
@@ -411,7 +411,8 @@ def format_unanswered_skipped(suspects: Sequence[QueryId | None], n_judged: int)
     """Say that BM25 finds nothing for so many questions that the search is to blame."""
     return (
         f"unanswerable questions (BM25 barely finds the passages relevant to {len(suspects):,} of {n_judged:,}, "
-        "probably because their wording differs; pass runs= of a semantic retriever); most suspicious: "
+        "probably because their wording differs; pass runs= of a semantic retriever); unconfirmed suspects, worst "
+        "first: "
         f"{numbers.join_names([repr(query) for query in suspects], most=MAX_SUSPECTS)}"
     )
 
@@ -420,7 +421,7 @@ def format_unanswered_by_runs(question: str, runs: Sequence[str]) -> str:
     """Say for which question no run finds anything relevant."""
     return (
         f"no document relevant to {quote_beginning(question)} is retrieved by {numbers.join_names(list(runs))}: "
-        "possibly unanswerable, or judged for another question"
+        "hard, unanswerable, or judged for another question"
     )
 
 

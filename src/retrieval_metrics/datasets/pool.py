@@ -303,7 +303,7 @@ class Pool(SavedFields):
         for systems in sorted(counts, key=lambda systems: (len(systems), systems)):
             rows.append([format_found_by(systems, self.systems), f"{counts[systems]:,}"])
         queries = numbers.format_query_count(len({item.query for item in self.items}))
-        title = f"{numbers.format_count(len(self.items), 'document')} to grade, {queries}"
+        title = f"{numbers.format_count(len(self.items), 'query-document pair')} to grade, {queries}"
         notes = [f"depth {self.depth}, {numbers.format_count(len(self.systems), 'system')}"]
         if self.n_judged:
             notes.append(f"{self.n_judged:,} already judged, excluded")

@@ -240,8 +240,8 @@ def format_stage_flow(found_share: float, unit: str, *, one_suffices: bool) -> s
 
 # The rule by which sources are found where the inputs of stages are not recorded.
 ASSUMED_SOURCES = (
-    "inferred: the first stage, and any stage that adds documents but lacks some that an earlier stage had and a later "
-    "stage has again; losses(metric, sources=[...]) overrides this"
+    "inferred: the first stage, and any stage that adds documents but omits some found both before and after it; "
+    "losses(metric, sources=[...]) overrides this"
 )
 
 

@@ -13,6 +13,7 @@ from retrieval_metrics.evaluation.by_metric import ByMetric, ReadOnly
 from retrieval_metrics.evaluation.counts import find_failed_queries
 from retrieval_metrics.inputs.clusters import Clusters, cluster_queries, find_clusters
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.value_bounds import find_two_valued_queries, ideal_values
 from retrieval_metrics.statistics.sums import Sums
@@ -404,6 +405,28 @@ def columns_by_metric(
 ) -> dict[tuple[Column, Metric], FloatArray]:
     """Return the columns of a table, shape (queries, metrics), for `Scores`."""
     return {(column, metric): values for metric, values in zip(metrics, table.T, strict=True)}
+
+
+def have_same_rankings(scores: Scores, other: Scores) -> bool:
+    """Return whether two systems are known to have the same ranking for every query that both have.
+
+    Runs in columns or files are not read for it: unless they are one object, it is not known.
+    """
+    if scores.origin is None or other.origin is None or max(scores.origin.rounds, other.origin.rounds) > 1:
+        return False
+    run = scores.origin.run
+    other_run = other.origin.run
+    if run is other_run:
+        return True
+    if isinstance(run, Run) or isinstance(other_run, Run):
+        return False
+    rankings = scores.rankings("compared")
+    other_rankings = other.rankings("compared")
+    for query in set(scores.queries).intersection(other.queries):
+        ids = rankings.ids(run.get(query, ()))
+        if None in ids or ids != other_rankings.ids(other_run.get(query, ())):
+            return False
+    return True
 
 
 def _are_equal(column: FloatArray | IntArray | None, other: FloatArray | IntArray | None) -> bool:

@@ -102,12 +102,15 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
         no_relevant_treatment = ": excluded from the means of metrics that need them"
     else:
         no_relevant_treatment = ": undefined, excluded from the means"
+    tie_remedy = ""
+    if rules.ties != "expected":
+        tie_remedy = " (ties='expected' shows the effect)"
     return {
         "missing": f" with no results{missing_treatment}",
         "failed": f" on which the retriever failed{failure_treatment}",
-        "unjudged_queries": " in the run but without judgments, excluded",
+        "unjudged_queries": " in the run but without judgments, ignored",
         "no_relevant": f" without relevant documents{no_relevant_treatment}",
-        "ties": " in which a judged document is tied on score",
+        "ties": f" in which a judged document is tied on score{tie_remedy}",
         "duplicates": f", {DUPLICATE_TREATMENTS[rules.duplicates]}",
         "near_misses": " retrieved under another ID, counted as not found",
         "excluded": EXCLUDED,

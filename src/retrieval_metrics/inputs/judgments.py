@@ -194,8 +194,8 @@ def _type_and_repr(entry: Any) -> tuple[str, str]:
 def _read_group(group: Any, number: int, query: QueryId) -> Grades:
     if not isinstance(group, NESTED_TYPES):
         raise TypeError(
-            f"query {query!r} mixes flat and nested judgments: entry {number} is {group!r} beside groups; "
-            f"write it as a group of one: [{group!r}]"
+            f"query {query!r} mixes flat and nested judgments: entry {number}, {group!r}, is not a group, but others "
+            f"are; write it as a group of one: [{group!r}]"
         )
     if not group:
         raise ValueError(f"group {number} of query {query!r} is empty, so nothing could ever satisfy it; leave it out")

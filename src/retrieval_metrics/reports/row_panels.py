@@ -41,11 +41,10 @@ def rows_panel(chart: ChartRows, *, small: bool = False) -> Panel:
     """Return a panel of values with their intervals, each named where it is."""
     low, high = chart.ends
     names = [row.name for row in chart.rows]
-    has_signs = any(row.sign.strip() for row in chart.rows)
 
     def draw(axes: Axes) -> None:
         for y, row in zip(_name_rows(axes, names), chart.rows, strict=True):
-            _draw_row(axes, y, row, note_offset=22 if has_signs else 8)
+            _draw_row(axes, y, row)
         axes.set_xlim(low - SCALE_MARGIN * (high - low) if chart.zero else low, high)
         if chart.zero:
             axes.axvline(0, color=rcParams["text.color"], linewidth=0.9, clip_on=False)  # it may be the edge
@@ -77,16 +76,15 @@ def _row_heights(names: Sequence[str]) -> list[float]:
     return [1 + 0.6 * wrap_text(name, MAX_ROW_NAME_LETTERS).count("\n") for name in names]
 
 
-def _draw_row(axes: Axes, y: float, row: ChartRow, *, note_offset: int) -> None:
+def _draw_row(axes: Axes, y: float, row: ChartRow) -> None:
     style = line_style(row.series)
     if not isnan(row.interval.low):
         axes.plot(row.interval, [y, y], color=style.colour, linewidth=2.4, solid_capstyle="round", clip_on=False)
     axes.plot([row.value], [y], marker=style.marker, color=style.colour, markersize=7, linestyle="", clip_on=False)
-    for words, offset in ((row.sign, 8), (row.note, note_offset)):
-        axes.annotate(
-            words, (1, y), xycoords=("axes fraction", "data"), xytext=(offset, -0.5), textcoords="offset points",
-            va="center_baseline", annotation_clip=False,
-        )  # fmt: skip
+    axes.annotate(
+        f"{row.note} {row.sign}".rstrip(), (1, y), xycoords=("axes fraction", "data"), xytext=(8, -0.5),
+        textcoords="offset points", va="center_baseline", annotation_clip=False,
+    )  # fmt: skip
 
 
 # The colour and the opacity of queries won, tied and lost.

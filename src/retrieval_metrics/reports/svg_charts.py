@@ -93,7 +93,7 @@ def draw_rows(chart: ChartRows) -> str:
         name = escape(row.name)
         words = f"{name}: {numbers.format_mean(row.value, row.interval)}"
         picture = f'<svg height="18" role="img" aria-label="{words}">{background}{drawing}</svg>'
-        note = escape(f"{row.sign} {row.note}".strip())
+        note = escape(f"{row.note} {row.sign}".strip())
         cells.append(f'<span dir="auto">{name}</span>{picture}<span>{note}</span>')
     scale = f'<span></span><span class="axis"><span>{low:.3g}</span><span>{high:.3g}</span></span><span></span>'
     return _figure(chart.title, f"{chart.title}: {chart.label}", f'<div class="bars">{"".join(cells)}{scale}</div>')

@@ -28,7 +28,7 @@ def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
     result.stdout.fnmatch_lines(
         [
             "ndcg@10 worse: 1.000 -> 0.741 (p < 0.001), 12 of 40 queries worse",
-            "  was [[]*], is [[]*]; difference -0.259 [[]-*], alpha 0.05 per build; W/T/L 0/28/12",
+            "  was [[]*], is [[]*]; difference -0.259 [[]-*], worse if p is at most 0.05; W/T/L 0/28/12",
             "  q0: 1.000 -> 0.138",
             "      d (grade 3): was at rank 1; now not among the 3 retrieved",
             "      e (grade 1): was at rank 2; now at rank 3",

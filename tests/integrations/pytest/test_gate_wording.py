@@ -144,7 +144,7 @@ def test_a_change_is_printed_with_its_p_value_and_its_intervals() -> None:
     assert format_change(change) == "1.000 -> 0.900 (p 0.00391), 8 of 40 queries worse"
     assert format_change_details(change).startswith("was [")
     assert format_change_details(change).endswith(
-        ", alpha 0.025 per build; W/T/L 0/32/8",
+        ", worse if p is at most 0.025; W/T/L 0/32/8",
     )
     assert "; difference -0.100 [-0." in format_change_details(change)
 

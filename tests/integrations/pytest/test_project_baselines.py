@@ -25,4 +25,4 @@ def test_baselines_without_a_test_do_not_count(builds: Builds) -> None:
         (builds.path / WORDS).with_name(f"{name}.json").write_text(renamed, encoding="utf-8")
     result = builds.run(lost=7)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*alpha 0.05 per build*"])
+    result.stdout.fnmatch_lines(["*worse if p is at most 0.05*"])

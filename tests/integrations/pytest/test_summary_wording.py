@@ -35,7 +35,7 @@ def test_the_example_of_the_readme_prints_what_stands_below_it(builds: Builds) -
 def test_the_error_is_stated_by_build_with_the_way_to_another(builds: Builds) -> None:
     builds.write_baseline()
     legend = "*; worse: p at most {}; false-alarm rate at most {}% per build{}; MDE:*"
-    remedy = " (retrieval_builds=30: per 30 builds, with a larger MDE)"
+    remedy = " (set retrieval_builds=30 to bound it over 30 builds; the MDE grows)"
     builds.run("-v", lost=4).stdout.fnmatch_lines([legend.format("0.05", "5", remedy)])
     builds.run("-v", "--retrieval-builds=30", lost=4).stdout.fnmatch_lines([legend.format("0.001667", "0.17", "")])
 
@@ -65,7 +65,7 @@ def test_the_message_and_the_table_show_the_same_numbers(builds: Builds) -> None
     assert report["alpha"] == 0.05
     assert row["p"] < 0.001
     ends = f"{row['low']:.3f}, {row['high']:.3f}"
-    result.stdout.fnmatch_lines(["ndcg@10 worse: *0.741 (p < 0.001)*", f"*is [[]{ends}]*alpha 0.05 per build*"])
+    result.stdout.fnmatch_lines(["ndcg@10 worse: *0.741 (p < 0.001)*", f"*is [[]{ends}]*worse if p is at most 0.05*"])
     result.stdout.fnmatch_lines([f"*ndcg@10  0.741  [[]{ends}]*< 0.001*worse"])
 
 

@@ -142,7 +142,7 @@ def format_change_details(change: MetricChange) -> str:
     return (
         f"was {numbers.format_interval(change.interval_before)}, is {numbers.format_interval(change.interval_now)}; "
         f"difference {numbers.format_signed(difference.mean)} {interval}, "
-        f"alpha {difference.alpha / 2:.4g} per build; "
+        f"worse if p is at most {difference.alpha / 2:.4g}; "
         f"W/T/L {paired.wins}/{paired.ties}/{paired.losses}"
     )
 

@@ -276,7 +276,7 @@ def _format_false_alarms(alpha: float, builds: int) -> str:
     if builds > 1:
         return share
     month = BUILDS_PER_MONTH
-    return f"{share} (retrieval_builds={month}: per {month} builds, with a larger MDE)"
+    return f"{share} (set retrieval_builds={month} to bound it over {month} builds; the MDE grows)"
 
 
 def _format_n(row: MetricRow) -> str:
