@@ -127,7 +127,7 @@ def test_it_prints_a_table_and_draws_a_curve() -> None:
     assert axes.get_xlabel() == "questions"
     named = {" ".join(text.get_text().split()) for text in axes.texts}
     assert {f"{row.name} ({row.sd:.2f})" for row in planned.scenarios} <= named
-    assert "showing non-inferiority (margin 0.05) of an equal system takes" in str(rm.plan(margin=0.05))
+    assert "showing that an equally good system is non-inferior (margin 0.05) takes" in str(rm.plan(margin=0.05))
 
 
 @pytest.mark.parametrize(

@@ -220,12 +220,42 @@ def check_margin_reason(conclusion: Conclusion, reason: str) -> None:
         assert bound is not None, reason
         assert bound[1] == format_three_digits(-conclusion.lowest_difference)
         assert bool(bound[2]) == (conclusion.lowest_difference < margin_test.low - 1e-9)
-    elif reason.startswith("about "):
+    elif reason.startswith("at least "):
         assert conclusion.lowest_difference > -(conclusion.margin or 0)
         assert int(re.findall(r"\d+", reason)[0]) == margin_test.min_units
         assert ("independent" in reason) == (conclusion.details.clusters is not None)
     elif reason:
         assert reason == "too few queries carry the loss for the skewness-adjusted test to bound it"
+
+
+RARE_EFFECT = re.compile(
+    r"Effects too rare to occur in (?P<n>\d+) quer(y|ies)( in \d+ clusters?)? are not in the CI: "
+    r"up to (?P<share>\S+)% of all queries \(\S+% confidence\) could .+ the mean by (?P<shift>[^\s,]+?)"
+    r"(, (?P<consequence>which could undo the difference|less than the difference|less than the margin))?\."
+)
+
+
+def check_rare_effect(conclusion: Conclusion) -> None:
+    """Check what the note on rare effects says against the conclusion that they oppose."""
+    note = conclusion.rare_effect_note
+    if not note:
+        return
+    match = RARE_EFFECT.fullmatch(note)
+    assert match is not None, note
+    rare = conclusion.details.rare_effect
+    assert match["n"] == str(conclusion.n)
+    assert (match["share"], match["shift"]) == (f"{100 * rare.share:.2g}", f"{rare.mean_shift:.2g}")
+    size = abs(conclusion.difference)
+    is_noninferior = conclusion.noninferiority == "noninferior"
+    limits = {
+        "which could undo the difference": rare.mean_shift >= size,
+        "less than the difference": rare.mean_shift < size,
+        "less than the margin": is_noninferior and rare.mean_shift < (conclusion.margin or 0),
+        None: not conclusion.is_better_or_worse or conclusion.margin is not None,
+    }
+    assert limits[match["consequence"]]
+    if match["consequence"] in {"which could undo the difference", "less than the difference"}:
+        assert conclusion.is_better_or_worse
 
 
 def check_table(comparison: rm.Comparison) -> int:
@@ -269,6 +299,8 @@ def check_printed_comparisons(n_comparisons: int) -> Counter[str]:
         printed = str(comparison.conclusions).splitlines()
         for conclusion in comparison.conclusions:
             sentence = check_sentence(conclusion)
+            check_rare_effect(conclusion)
+            counts["rare effects"] += bool(conclusion.rare_effect_note)
             counts[sentence.statement] += 1
             counts[f"grades: {sentence.grades}"] += 1
             counts[f"margin: {sentence.margin}"] += 1
@@ -290,6 +322,7 @@ def test_sentences_and_tables_say_what_was_computed() -> None:
     counts = check_printed_comparisons(N_COMPARISONS)
     assert {"better_or_worse", "not_significant", "too_few"} <= {*counts}
     assert counts["cells"] > 0, counts
+    assert counts["rare effects"] > 0, counts
 
 
 @pytest.mark.slow

@@ -135,7 +135,7 @@ class Plan(Printed):
         target = f"{self.target:g}"
         goal = f"detecting a difference of {target}"
         if is_margin:
-            goal = f"showing non-inferiority (margin {target}) of an equal system"
+            goal = f"showing that an equally good system is non-inferior (margin {target})"
         return [Table(header, rows, self._notes(), f"{self.metric}: {goal} takes {self.n_questions:,} questions")]
 
     def _notes(self) -> list[str]:

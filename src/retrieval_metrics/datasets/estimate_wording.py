@@ -74,7 +74,7 @@ def _means_table(estimate: Estimate) -> Table:
     notes = [
         f"mean: estimated human-graded {TARGET.format(f'{n_queries:,}')}",
         "human only, model only: the mean by these grades alone",
-        "eff. n: without the model, a simple random sample of so many human-graded queries would be as precise",
+        "eff. n: human-graded queries, sampled at random, that would be as precise without the model",
     ]
     optional_notes = [_no_help_note(estimate), _undefined_note(estimate)]
     if n_graded < MIN_LABELLED:
@@ -116,7 +116,7 @@ def _differences_table(differences: Sequence[EstimatedDifference], level: float)
         notes = [f"significant: the {numbers.level_name(level)} excludes 0"]
     else:
         notes = [f"significant: the CI corrected for {len(differences):,} differences excludes 0"]
-    notes.append("mean: estimated from the differences per query, so it can deviate from the difference of the means")
+    notes.append("mean: estimated from the differences per query, not from the means above")
     for difference in differences:
         rows.append(
             [

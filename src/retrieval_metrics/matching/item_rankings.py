@@ -104,7 +104,7 @@ def _require_items(elements: Sequence[Any], query: QueryId) -> None:
         if not isinstance(element, Retrieved):
             raise TypeError(
                 f"the ranking of query {query!r} holds {shortened(element)}, but every item must be a Retrieved: the "
-                "judgments, match= or other rankings use texts, sources or metadata; "
+                "judgments, match= or other rankings need texts, sources or metadata; "
                 "pass Retrieved(id, text=..., source=...) for every item"
             )
 

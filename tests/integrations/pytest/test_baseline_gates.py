@@ -249,7 +249,7 @@ def test_ids_that_nearly_or_never_match_are_not_measured_and_not_worse(suffix: s
     (verdict,) = regression_gate(renamed, comparison, "test_words.json", SETTINGS)
     assert verdict.outcome == "not_measured"
     assert "not comparable" in verdict.figures
-    (row,) = make_metric_rows(renamed, [verdict], {}, 0.95)
+    (row,) = make_metric_rows(renamed, [verdict], {}, (), 0.95)
     assert (row["difference"], row["p"], row["lost"]) == (None, None, 0)
 
 

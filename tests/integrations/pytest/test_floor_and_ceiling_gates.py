@@ -78,6 +78,7 @@ def test_every_query_can_have_a_floor(builds: Builds) -> None:
         [
             "mrr below floor: 7 of 40 queries: q0 0.333 < 0.5, q1 *, q4 0.333 < 0.5 and 2 more",
             "recall@2 below floor: 1 of 2 queries: q1 0.000 < 1",
+            "test_*mrr*per query*below floor",
         ]
     )
 

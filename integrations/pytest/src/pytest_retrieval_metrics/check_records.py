@@ -17,7 +17,7 @@ from retrieval_metrics.integration_api.pytest_support import evaluation_set_fing
 from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Literal, NotRequired
 
     import pytest
@@ -40,6 +40,7 @@ class MetricRow(TypedDict):
     n: int
     undefined: int
     floor: float | None
+    has_query_floors: bool
     difference: float | None
     p: float | None
     mde: float | None
@@ -141,7 +142,11 @@ def add_measurement(
 
 
 def make_metric_rows(
-    evaluation: Evaluation, verdicts: Sequence[Verdict], floors: Mapping[str, float | None], level: float
+    evaluation: Evaluation,
+    verdicts: Sequence[Verdict],
+    floors: Mapping[str, float | None],
+    query_floors: Collection[str],
+    level: float,
 ) -> list[MetricRow]:
     """Return one row per metric."""
     rows = []
@@ -158,6 +163,7 @@ def make_metric_rows(
             "n": evaluation.n[metric],
             "undefined": len(evaluation.queries) - evaluation.n[metric],
             "floor": floors.get(metric),
+            "has_query_floors": metric in query_floors,
             "difference": None,
             "p": None,
             "mde": None,

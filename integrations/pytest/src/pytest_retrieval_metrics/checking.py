@@ -350,7 +350,7 @@ class RetrievalCheck:
             )
             units_at_risk = self._count_units_at_risk(call, texts_only)
         record = self._make_record(call, outcome.failure)
-        rows = make_metric_rows(evaluation, outcome.verdicts, call.floors, settings.level)
+        rows = make_metric_rows(evaluation, outcome.verdicts, call.floors, call.query_floors, settings.level)
         add_measurement(record, texts_only, compared.comparison, rows, self._folder)
         record["notes"] = outcome.notes
         record["spread"] = spread

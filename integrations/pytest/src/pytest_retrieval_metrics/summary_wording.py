@@ -250,12 +250,22 @@ def _make_cells(record: CheckRecord, row: MetricRow) -> list[str]:
         _format_mean(row["mean"]),
         interval,
         _format_n(row),
-        "-" if row["floor"] is None else f"{row['floor']:g}",
+        _format_floors(row),
         "-" if row["difference"] is None else numbers.format_signed(row["difference"]),
         "-" if row["p"] is None else numbers.format_p_value(row["p"]),
         "-" if row["mde"] is None else f"{row['mde']:.2f}",
         format_outcome(row["outcome"]) + ending,
     ]
+
+
+def _format_floors(row: MetricRow) -> str:
+    """Return the floor of the mean of a metric, and that single queries have floors of their own."""
+    floors = []
+    if row["floor"] is not None:
+        floors.append(f"{row['floor']:g}")
+    if row["has_query_floors"]:
+        floors.append("per query")
+    return ", ".join(floors) or "-"
 
 
 def _format_legend(records: Sequence[CheckRecord], header: Sequence[str]) -> Iterator[str]:
