@@ -92,7 +92,7 @@ def test_a_question_in_other_words_may_share_as_many_as_is_allowed() -> None:
     assert isinstance(overlap, float)
     assert 0 < overlap < 1
     assert len(generate(overlap)) == 1
-    assert {*generate(overlap - 0.001).reasons} == {"words of the passage"}
+    assert {*generate(overlap - 0.001).reasons} == {"too close to the passage"}
 
 
 def test_sentences_are_verbatim_by_construction() -> None:

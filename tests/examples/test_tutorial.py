@@ -71,7 +71,8 @@ def run_in_kernel(folder: Path) -> str:
     shutil.copytree(NOTEBOOK.parent / "handbook", folder / "handbook")
     copy = folder / NOTEBOOK.name
     copy.write_text(notebook(), encoding="utf-8")
-    command = ["uv", "run", "--quiet", "--no-project", "--with", str(ROOT), "--with", "scikit-learn"]
+    # Editable, because uv otherwise takes the package that it built earlier, as long as pyproject.toml is the same.
+    command = ["uv", "run", "--quiet", "--no-project", "--with-editable", str(ROOT), "--with", "scikit-learn"]
     command += ["--with", "nbclient", "--with", "ipykernel", "jupyter-execute", "--inplace", copy.name]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr

@@ -6,8 +6,6 @@ from os import PathLike
 from os.path import exists
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from retrieval_metrics.inputs.input_hints import is_open_file
-
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
 
@@ -43,6 +41,8 @@ def resolve_judgments(judgments: JudgmentsOrPath) -> QuestionsOrQrels:
 
 def resolve_texts(questions: Any) -> Any:
     """Return questions to ask; those of a path are read from its file or folder, and those of an open file from it."""
+    from retrieval_metrics.inputs.input_hints import is_open_file
+
     if not is_path(questions) and not is_open_file(questions):
         return questions
     from retrieval_metrics.files.question_files import read_question_source

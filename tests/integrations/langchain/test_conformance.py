@@ -128,8 +128,6 @@ class TestARetrieverThatIsMatchedByTheCore(MatchConformance):
 
 
 class TestEvaluatorsOfLangSmithThatMatch(MatchConformance):
-    sees_whole_runs = False
-
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
         (evaluator,) = langsmith_evaluators(metrics, match=match, prefix="")
         documents_by_query = documents(items)

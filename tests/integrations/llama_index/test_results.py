@@ -99,7 +99,7 @@ def test_results_are_compared_by_name_as_their_evaluations_are() -> None:
     [
         ("not json", "is not JSON"),
         ("[1, 2]", r"qa\.json must hold one object .* got list of int"),
-        ('{"queries": {}}', "'relevant_docs', which is missing"),
+        ('{"queries": {}}', "the dataset is empty: 'queries' holds no rows"),
         ('{"queries": {}, "relevant_docs": {}}', "the dataset is empty"),
     ],
 )
