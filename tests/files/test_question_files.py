@@ -794,19 +794,56 @@ def test_a_document_that_is_not_among_the_relevant_ones_is_refused(
         with pytest.raises(ValueError, match=rf"different judgments in '{columns[0]}' and '{columns[1]}'") as caught:
             rm.read_questions(source, separator=";")
         choices = [ast.literal_eval(choice) for choice in re.findall(r"columns=({.*?})", str(caught.value))]
-        assert choices[:2] == [{"relevant": columns[0]}, {"document": columns[1]}]
+        assert choices == [{"relevant": columns[0]}, {"document": columns[1]}]
         assert rm.read_questions(source, separator=";", columns=choices[0]).qrels == listed
         assert rm.read_questions(path, columns=choices[1]).qrels == {"a?": {document: 1.0}, "b?": {"d9": 1.0}}
-        assert [choice.get("grade") for choice in choices[2:]] == ([columns[0]] if relevant == "1" else [])
 
 
-def test_a_flag_of_relevance_is_no_list_of_documents(tmp_path: Path) -> None:
-    path = tmp_path / "q.csv"
-    path.write_text("query,doc_id,relevant\na?,d1,1\na?,d2,0\n")
-    with pytest.raises(ValueError, match=r"if these are grades, columns=\{'document': 'doc_id', 'grade': 'relevant'\}"):
-        rm.read_questions(path)
-    questions = rm.read_questions(path, columns={"document": "doc_id", "grade": "relevant"})
-    assert questions.qrels == {"a?": {"d1": 1.0, "d2": 0.0}}
+@pytest.mark.parametrize("names", [("doc_id", "relevant"), ("Document", "Relevant"), ("file_name", "relevant")])
+@pytest.mark.parametrize("flags", [(True, False), ("yes", "No"), ("Y", "N"), ("true", " FALSE"), (1, 0), ("1", "0")])
+def test_a_flag_of_relevance_is_a_grade_and_no_list_of_documents(
+    tmp_path: Path, names: tuple[str, str], flags: tuple[Any, Any]
+) -> None:
+    if names[0] == "file_name" and str(flags[0]) == "1":
+        return  # a number beside the name of a file may be that of a page
+    document_name, relevant_name = names
+    rows: list[dict[str, Any]] = []
+    for flag, document in zip((None, *flags), ("d0", "d1", "d2"), strict=True):
+        rows.append({"query": "a?", document_name: document, relevant_name: flag})
+    judged_table = pd.DataFrame(rows[1:])
+    judged_table.to_csv(tmp_path / "q.csv", index=False)
+    (tmp_path / "q.json").write_text(json.dumps(rows[1:]))
+    for source in (rows[1:], judged_table, tmp_path / "q.csv", tmp_path / "q.json"):
+        columns = find_offered_columns(source)
+        assert columns.keys() == {"document", "grade"}
+        assert rm.read_questions(source, columns=columns).qrels == {"a?": {"d1": 1.0, "d2": 0.0}}
+    # A document without a flag was not judged, and is relevant under no advice.
+    table = pd.DataFrame(rows)
+    with pytest.raises(ValueError, match="document 'd0' has no 'grade'"):
+        rm.read_questions(table, columns=find_offered_columns(table))
+    renamed = judged_table.rename(columns={"query": "query_id"})
+    judgments = rm.read_qrels(renamed, columns={"document": document_name, "grade": relevant_name})
+    assert judgments.as_dict() == {"a?": {"d1": 1.0, "d2": 0.0}}
+
+
+def find_offered_columns(source: Any) -> dict[str, str]:
+    """Return the only columns that the refusal of a dataset offers."""
+    with pytest.raises(ValueError, match="columns=") as caught:
+        rm.read_questions(source)
+    (choice,) = re.findall(r"columns=({.*?})", str(caught.value))
+    columns: dict[str, str] = ast.literal_eval(choice)
+    return columns
+
+
+def test_numbers_beside_a_document_are_grades_or_ids_and_never_ignored() -> None:
+    rows: Any = [{"query": "a?", "doc_id": "d1", "relevant": 0}, {"query": "a?", "doc_id": "d2", "relevant": 3}]
+    with pytest.raises(ValueError, match="if these are grades") as caught:
+        rm.read_questions(rows)
+    choices = [ast.literal_eval(choice) for choice in re.findall(r"columns=({.*?})", str(caught.value))]
+    assert choices == [{"relevant": "relevant"}, {"document": "doc_id", "grade": "relevant"}]
+    assert rm.read_questions(rows, columns=choices[1]).qrels == {"a?": {"d1": 0.0, "d2": 3.0}}
+    flagged: Any = [{"doc_id": "d1", "relevant": True}, {"doc_id": "d2", "relevant": False}]
+    assert rm.read_questions([{"query": "a?", "relevant": flagged}]).qrels == {"a?": {"d1": 1.0, "d2": 0.0}}
 
 
 def test_a_document_beside_quotes_says_where_they_are_from() -> None:

@@ -254,16 +254,24 @@ def rename_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[d
             raise TypeError(f"columns= names the columns of rows, but row {number} of {source} is {row!r}")
         names_in_rows.update(dict.fromkeys(map(str, row)))
         named_rows.append(row)
-    for name in columns.values():
-        if name is not None and str(name) not in names_in_rows:
-            raise ValueError(f"{source} has no column {name!r}; it has {', '.join(map(repr, names_in_rows)) or 'none'}")
     roles_by_name: dict[str, list[str]] = {}
     replaced_names: set[str] = set()
     for role, name in columns.items():
         replaced_names.update(_list_replaced_names(role, columns))
         if name is not None:
-            roles_by_name.setdefault(str(name), []).append(role)
+            roles_by_name.setdefault(_find_name(str(name), names_in_rows, source), []).append(role)
     return [_rename_row(row, roles_by_name, replaced_names) for row in named_rows]
+
+
+def _find_name(name: str, names_in_rows: Iterable[str], source: str) -> str:
+    """Return the column that the user named; its case and blanks may differ, as in the names that messages show."""
+    names = list(names_in_rows)
+    if name in names:
+        return name
+    alike = [other for other in names if _usual_form(other) == _usual_form(name)]
+    if len(alike) != 1:
+        raise ValueError(f"{source} has no column {name!r}; it has {', '.join(map(repr, names)) or 'none'}")
+    return alike[0]
 
 
 def _rename_row(
