@@ -728,6 +728,22 @@ def test_a_column_twice_in_a_frame_is_refused(names: list[str], message: str) ->
         rm.read_questions(frame)
 
 
+@pytest.mark.parametrize(
+    "columns", [("text", "text.1"), ("Text", "text"), ("score", "score.1"), ("file", "File"), ("context", "context.1")]
+)
+def test_a_column_twice_that_is_not_read_does_not_matter(tmp_path: Path, columns: tuple[str, str]) -> None:
+    names = ["query", "relevant", *columns]
+    write_table(tmp_path / "q.csv", names, ["a?", "d1", "x", "y"])
+    for source in (tmp_path / "q.csv", pd.DataFrame([["a?", "d1", "x", "y"]], columns=names)):
+        questions = rm.read_questions(source)
+        assert (questions.queries, questions.qrels) == ({"a?": "a?"}, {"a?": ["d1"]})
+    # Where it is read, it counts: the text of a question without another, and the grade of a document.
+    with pytest.raises(ValueError, match="row 2 has two columns named 'text'"):
+        rm.read_questions(pd.DataFrame({"query": ["a?", None], "relevant": "d1", "text": "x", "text.1": "y"}))
+    with pytest.raises(ValueError, match="two columns named 'score'"):
+        rm.read_questions(pd.DataFrame({"query": ["a?"], "document": "d1", "score": 1, "score.1": 2}))
+
+
 @pytest.mark.parametrize("name", ["q.csv", "q.xlsx"])
 def test_the_advice_on_a_column_twice_reads_the_file(tmp_path: Path, name: str) -> None:
     path = tmp_path / name

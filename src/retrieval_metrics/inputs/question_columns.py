@@ -60,7 +60,8 @@ _SINGLE_NAMES = _NAMES_IN_LOWER_CASE | {"context"}
 def require_single_columns(names: Iterable[Any], columns: Columns | None, source: str) -> None:
     """Raise if two columns of a table have the same name or the same usual name, because only one of them would count.
 
-    Columns without a meaning here, and those in whose place the user named another, may be repeated.
+    Columns that are not read may be repeated: those without a meaning here, those in whose place the user named
+    another, and those after which none is looked at, such as `text` beside `query`.
 
     Args:
         names: The names of all columns of a table, as often as they stand there.
@@ -71,11 +72,13 @@ def require_single_columns(names: Iterable[Any], columns: Columns | None, source
         ValueError: If there are two such columns.
     """
     names_by_user: set[str] = set()
+    named_roles: set[str] = set()
     replaced_names: set[str] = set()
     for role, name in (columns or {}).items():
         replaced_names.update(_list_replaced_names(role, columns or {}))
         if name is not None:
             names_by_user.add(str(name))
+            named_roles.update(NAMES_BY_ROLE.get(role, ())[:1])
     seen_by_user: set[str] = set()
     names_by_usual_name: dict[str, list[str]] = {}
     for name in names:
@@ -90,7 +93,36 @@ def require_single_columns(names: Iterable[Any], columns: Columns | None, source
         if usual_name in _SINGLE_NAMES and usual_name not in replaced_names:
             names_by_usual_name.setdefault(usual_name, []).append(name)
     _add_copies(names, names_by_usual_name)
+    _drop_repeated_unread(names_by_usual_name, named_roles)
     _require_single_names(names_by_usual_name, source)
+
+
+def _drop_repeated_unread(names_by_usual_name: dict[str, list[str]], named_roles: Collection[str] = ()) -> None:
+    """Drop the usual names of several columns that are not read.
+
+    Args:
+        names_by_usual_name: The columns of a table or row by their usual names.
+        named_roles: The usual names of the columns that the user named.
+    """
+    unread_names = _find_unread_names({*names_by_usual_name, *named_roles})
+    for usual_name in unread_names.intersection(names_by_usual_name):
+        if len(names_by_usual_name[usual_name]) > 1:
+            del names_by_usual_name[usual_name]
+
+
+def _find_unread_names(usual_names: set[str]) -> set[str]:
+    """Return the names of columns that are not read where a table or row has columns of some usual names."""
+    unread_names: set[str] = set()
+    for names_of_role in (ID_KEYS, QUERY_KEYS):
+        present_names = [name for name in names_of_role if name in usual_names]
+        unread_names.update(present_names[1:])
+    if not usual_names.isdisjoint(RELEVANT_COLUMNS):
+        unread_names.update([*GRADE_COLUMNS, "reference_contexts"])
+    if not usual_names.isdisjoint([*RELEVANT_COLUMNS, *DOCUMENT_COLUMNS, "reference_contexts"]):
+        unread_names.update([*FILE_COLUMNS, *SOURCE_COLUMNS])
+    if not usual_names >= {"input", "expected_output"}:  # only a golden of DeepEval has judgments in its context
+        unread_names.add("context")
+    return unread_names
 
 
 def _add_copies(names: Iterable[Any], names_by_usual_name: dict[str, list[str]]) -> None:
@@ -216,6 +248,7 @@ def _use_usual_names_in_row(row: Mapping[Any, Any], number: int) -> Mapping[Any,
             if usual_name in _NAMES_IN_LOWER_CASE:
                 names_by_usual_name.setdefault(usual_name, []).append(name)
     _add_copies(row, names_by_usual_name)
+    _drop_repeated_unread(names_by_usual_name)
     _require_single_names(names_by_usual_name, f"row {number}")
     usual_name_by_name = {names[0]: usual for usual, names in names_by_usual_name.items()}
     if all(name == usual_name for name, usual_name in usual_name_by_name.items()):
