@@ -862,6 +862,20 @@ def test_numbers_beside_a_document_are_grades_or_ids_and_never_ignored() -> None
     assert rm.read_questions([{"query": "a?", "relevant": flagged}]).qrels == {"a?": {"d1": 1.0, "d2": 0.0}}
 
 
+def test_columns_that_leave_no_question_or_judgments_are_refused_with_the_names_of_the_user(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"question": ["a?", "b?"], "gold": ["d1", "d2"]})
+    frame.to_csv(tmp_path / "q.csv", index=False)
+    for source in (frame, tmp_path / "q.csv"):
+        with pytest.raises(ValueError, match=r"no 'query' column; it has 'question', 'gold'; .*'query': \.\.\."):
+            rm.read_questions(source, columns={"relevant": "gold", "id": "question"})
+        with pytest.raises(ValueError, match=r"no 'relevant' column; it has 'question', 'gold'; .*'relevant': \.\.\."):
+            rm.read_questions(source, columns={"query": "question"})
+        with pytest.raises(ValueError, match="'question' as the query and as the relevant"):
+            rm.read_questions(source, columns={"query": "question", "relevant": "question"})
+        columns = {"relevant": "gold", "id": "question", "query": "question"}
+        assert rm.read_questions(source, columns=columns).qrels == {"a?": ["d1"], "b?": ["d2"]}
+
+
 def test_a_document_beside_quotes_says_where_they_are_from() -> None:
     rows: Any = [{"query": "a?", "relevant": [rm.Quote("a lantern in the vault")], "document": "vault.md"}]
     assert rm.EvaluationSet.from_dataset(rows).qrels == {"a?": [rm.Quote("a lantern in the vault")]}

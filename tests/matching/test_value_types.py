@@ -59,6 +59,7 @@ OTHER_PAIRS: list[tuple[Any, Any]] = [
     ("nan", float("nan")),
     ("1", True),
     ("a.md", PurePosixPath("docs/a.md")),
+    ("1.10", 1.1),
     # Values of a number or a date that have no text, and those whose comparison has no answer.
     ("2024-01-31", pd.NaT),
     ("3", Decimal("sNaN")),

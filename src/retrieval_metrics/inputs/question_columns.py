@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import count
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics.inputs.column_detection import (
@@ -53,6 +53,17 @@ _NAMES_IN_LOWER_CASE = frozenset(
     [name for names in NAMES_BY_ROLE.values() for name in names]
     + [*FILE_COLUMNS, *SOURCE_COLUMNS, *PROVENANCE_FIELDS, "forbidden", "conversation", "reference_contexts"]
 )
+# The columns of which one holds the judgments of a question.
+_JUDGMENT_NAMES = (
+    *RELEVANT_COLUMNS,
+    *DOCUMENT_COLUMNS,
+    *FILE_COLUMNS,
+    *SOURCE_COLUMNS,
+    "reference_contexts",
+    "context",
+)
+# The columns of datasets of other tools, which hold the question and its judgments further inside.
+_OTHER_SHAPES = ("inputs", "outputs", "eval_sample")
 # The columns that may be in a table once; the context of a golden holds its judgments.
 _SINGLE_NAMES = _NAMES_IN_LOWER_CASE | {"context"}
 
@@ -256,6 +267,25 @@ def _use_usual_names_in_row(row: Mapping[Any, Any], number: int) -> Mapping[Any,
     return {usual_name_by_name.get(name, name): value for name, value in row.items()}
 
 
+def use_named_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[dict[str, Any]]:
+    """Return rows whose columns have the usual names of their roles, if they hold questions with judgments.
+
+    Args:
+        rows: The rows of a dataset.
+        columns: The columns that the user named, by role; see `rename_columns`.
+        source: The name of the dataset, for messages.
+
+    Raises:
+        TypeError: If a row has no columns.
+        ValueError: If a role is unknown, or no row has a column, or none has a question or judgments.
+    """
+    raw_rows = list(rows)
+    renamed_rows = rename_columns(raw_rows, columns, source)
+    names_in_rows = dict.fromkeys(map(str, chain.from_iterable(raw_rows)))
+    _require_roles(renamed_rows, columns, names_in_rows, source)
+    return renamed_rows
+
+
 def rename_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[dict[str, Any]]:
     """Return rows whose columns have the usual names of their roles.
 
@@ -293,7 +323,32 @@ def rename_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[d
         replaced_names.update(_list_replaced_names(role, columns))
         if name is not None:
             roles_by_name.setdefault(_find_name(str(name), names_in_rows, source), []).append(role)
+    for name, roles in roles_by_name.items():
+        document_roles = {"relevant", "document"}.intersection(roles)
+        if "query" in roles and document_roles:
+            raise ValueError(
+                f"columns= names {name!r} as the query and as the {document_roles.pop()}; name another column for one "
+                "of them"
+            )
     return [_rename_row(row, roles_by_name, replaced_names) for row in named_rows]
+
+
+def _require_roles(
+    renamed_rows: Iterable[Mapping[str, Any]], columns: Columns, names_in_rows: Iterable[str], source: str
+) -> None:
+    """Raise if no row has a question or judgments, naming the columns as the user knows them."""
+    usual_names = set(map(_usual_form, map(str, chain.from_iterable(renamed_rows))))
+    if not usual_names.isdisjoint(_OTHER_SHAPES):
+        return
+    if not usual_names.isdisjoint(QUERY_ID_COLUMNS) and not usual_names.isdisjoint(DOCUMENT_COLUMNS):
+        return  # judgments without texts, of which reading their rows says how they are read
+    for role, names in (("query", QUERY_KEYS), ("relevant", _JUDGMENT_NAMES)):
+        if usual_names.isdisjoint(names):
+            example = ", ".join(f"{other!r}: {name!r}" for other, name in columns.items())
+            raise ValueError(
+                f"{source} has no {role!r} column; it has {', '.join(map(repr, names_in_rows))}; name one of them too: "
+                f"columns={{{example}, {role!r}: ...}}"
+            )
 
 
 def _find_name(name: str, names_in_rows: Iterable[str], source: str) -> str:

@@ -42,8 +42,8 @@ from retrieval_metrics.inputs.question_columns import (
     ANSWERS_KEY,
     ID_KEYS,
     QUERY_KEYS,
-    rename_columns,
     require_single_columns,
+    use_named_columns,
     use_usual_names,
 )
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
@@ -118,7 +118,7 @@ def read_question_dataset(
         dataset: Questions, rows, a mapping of query texts to judgments, or an object with `queries` and
             `relevant_docs`.
         separator: What separates the ids in a cell of text; see `read_cells`.
-        columns: The columns that the user named; see `rename_columns`.
+        columns: The columns that the user named; see `use_named_columns`.
         is_file: Whether it was read from a file, in which judgments can be text.
         row_numbers: The number of each row of a list, for messages; None to count from 1.
 
@@ -207,7 +207,7 @@ def _read_named_columns(
         if isinstance(dataset, (Questions, str, bytes)) or not isinstance(dataset, Iterable):
             raise ValueError(f"columns= names the columns of rows, but {name} has none")
         rows = dataset
-    named_rows = rename_columns(rows, columns, name)
+    named_rows = use_named_columns(rows, columns, name)
     if _is_table(dataset):
         return read_question_table(questions_class, named_rows, separator=separator)
     return read_question_dataset(questions_class, named_rows, separator=separator)

@@ -236,7 +236,10 @@ def _list_forms_of_text(text: str) -> set[str]:
     forms = {text}
     if text.lower() in _TRUTH_VALUES:
         forms.add(text.lower())
-    if _NUMBER.fullmatch(text):
+    _whole, _point, fraction = text.partition(".")
+    # The section 1.10 is another one than 1.1, though the numbers are equal.
+    is_numbering = fraction.endswith("0") and fraction.strip("0") != ""
+    if _NUMBER.fullmatch(text) and not is_numbering:
         number = Decimal(text)
         # Longer ones are no numbers of a page or a date, and Python does not write them.
         if number.adjusted() < MAX_DIGITS:
