@@ -125,3 +125,26 @@ def test_no_more_is_asked_for_than_the_corpus_holds() -> None:
     with pytest.warns(rm.RetrievalWarning):
         result = rm.evaluate(questions, chunks, "ndcg@20")
     assert find_advice(result) == ["retrieve 20 or more"]
+
+
+def test_the_size_of_a_corpus_says_nothing_of_chunks_or_of_documents_retrieved_twice() -> None:
+    corpus = [f"d{rank}" for rank in range(8)]
+    questions = make_questions(corpus)
+    chunks = []
+    for document in corpus[:4]:
+        chunks += [rm.Retrieved(f"{document}#{number}", source=document) for number in range(3)]
+    whole = [rm.Retrieved(document, source=document) for document in corpus[:5]]
+    rankings: list[tuple[list[Any], str]] = [
+        (chunks, "retrieve 20 or more"),
+        (chunks[::3], "retrieve 20 or more"),  # one chunk of each document
+        (corpus[:5] * 2, "retrieve 20 or more"),
+        (whole, "retrieve all 8 documents"),
+    ]
+    for ranking, advice in rankings:
+        match = "source" if isinstance(ranking[0], rm.Retrieved) else "id"
+        result = rm.evaluate(questions, dict.fromkeys(questions.qrels, ranking), "ndcg@20", match=match)
+        assert find_advice(result) == [advice]
+    # All rankings are looked at, and not the first alone.
+    mixed: dict[str, Any] = dict.fromkeys(questions.qrels, corpus[:5])
+    mixed[list(mixed)[-1]] = ["other", *corpus[:4]]
+    assert find_advice(rm.evaluate(questions, mixed, "ndcg@20")) == ["retrieve 20 or more"]

@@ -65,6 +65,7 @@ def test_one_object(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('{"q1": ', r"some.json cannot be read as JSON"),
+        ("[]", "is empty: its array holds nothing"),
         ("[1]", "must hold one object that maps each query to its documents, .* got list of int"),
         ('{"q1": "a"}', "query 'q1': a ranking must be a list of documents"),
         ('{"q1": {"a": "high"}}', "'high' as score, which is not a finite number"),

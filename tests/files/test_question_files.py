@@ -728,6 +728,22 @@ def test_a_column_twice_in_a_frame_is_refused(names: list[str], message: str) ->
         rm.read_questions(frame)
 
 
+@pytest.mark.parametrize(
+    "columns", [("text", "text.1"), ("Text", "text"), ("score", "score.1"), ("file", "File"), ("context", "context.1")]
+)
+def test_a_column_twice_that_is_not_read_does_not_matter(tmp_path: Path, columns: tuple[str, str]) -> None:
+    names = ["query", "relevant", *columns]
+    write_table(tmp_path / "q.csv", names, ["a?", "d1", "x", "y"])
+    for source in (tmp_path / "q.csv", pd.DataFrame([["a?", "d1", "x", "y"]], columns=names)):
+        questions = rm.read_questions(source)
+        assert (questions.queries, questions.qrels) == ({"a?": "a?"}, {"a?": ["d1"]})
+    # Where it is read, it counts: the text of a question without another, and the grade of a document.
+    with pytest.raises(ValueError, match="row 2 has two columns named 'text'"):
+        rm.read_questions(pd.DataFrame({"query": ["a?", None], "relevant": "d1", "text": "x", "text.1": "y"}))
+    with pytest.raises(ValueError, match="two columns named 'score'"):
+        rm.read_questions(pd.DataFrame({"query": ["a?"], "document": "d1", "score": 1, "score.1": 2}))
+
+
 @pytest.mark.parametrize("name", ["q.csv", "q.xlsx"])
 def test_the_advice_on_a_column_twice_reads_the_file(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -794,19 +810,70 @@ def test_a_document_that_is_not_among_the_relevant_ones_is_refused(
         with pytest.raises(ValueError, match=rf"different judgments in '{columns[0]}' and '{columns[1]}'") as caught:
             rm.read_questions(source, separator=";")
         choices = [ast.literal_eval(choice) for choice in re.findall(r"columns=({.*?})", str(caught.value))]
-        assert choices[:2] == [{"relevant": columns[0]}, {"document": columns[1]}]
+        assert choices == [{"relevant": columns[0]}, {"document": columns[1]}]
         assert rm.read_questions(source, separator=";", columns=choices[0]).qrels == listed
         assert rm.read_questions(path, columns=choices[1]).qrels == {"a?": {document: 1.0}, "b?": {"d9": 1.0}}
-        assert [choice.get("grade") for choice in choices[2:]] == ([columns[0]] if relevant == "1" else [])
 
 
-def test_a_flag_of_relevance_is_no_list_of_documents(tmp_path: Path) -> None:
-    path = tmp_path / "q.csv"
-    path.write_text("query,doc_id,relevant\na?,d1,1\na?,d2,0\n")
-    with pytest.raises(ValueError, match=r"if these are grades, columns=\{'document': 'doc_id', 'grade': 'relevant'\}"):
-        rm.read_questions(path)
-    questions = rm.read_questions(path, columns={"document": "doc_id", "grade": "relevant"})
-    assert questions.qrels == {"a?": {"d1": 1.0, "d2": 0.0}}
+@pytest.mark.parametrize("names", [("doc_id", "relevant"), ("Document", "Relevant"), ("file_name", "relevant")])
+@pytest.mark.parametrize("flags", [(True, False), ("yes", "No"), ("Y", "N"), ("true", " FALSE"), (1, 0), ("1", "0")])
+def test_a_flag_of_relevance_is_a_grade_and_no_list_of_documents(
+    tmp_path: Path, names: tuple[str, str], flags: tuple[Any, Any]
+) -> None:
+    if names[0] == "file_name" and str(flags[0]) == "1":
+        return  # a number beside the name of a file may be that of a page
+    document_name, relevant_name = names
+    rows: list[dict[str, Any]] = []
+    for flag, document in zip((None, *flags), ("d0", "d1", "d2"), strict=True):
+        rows.append({"query": "a?", document_name: document, relevant_name: flag})
+    judged_table = pd.DataFrame(rows[1:])
+    judged_table.to_csv(tmp_path / "q.csv", index=False)
+    (tmp_path / "q.json").write_text(json.dumps(rows[1:]))
+    for source in (rows[1:], judged_table, tmp_path / "q.csv", tmp_path / "q.json"):
+        columns = find_offered_columns(source)
+        assert columns.keys() == {"document", "grade"}
+        assert rm.read_questions(source, columns=columns).qrels == {"a?": {"d1": 1.0, "d2": 0.0}}
+    # A document without a flag was not judged, and is relevant under no advice.
+    table = pd.DataFrame(rows)
+    with pytest.raises(ValueError, match="document 'd0' has no 'grade'"):
+        rm.read_questions(table, columns=find_offered_columns(table))
+    renamed = judged_table.rename(columns={"query": "query_id"})
+    judgments = rm.read_qrels(renamed, columns={"document": document_name, "grade": relevant_name})
+    assert judgments.as_dict() == {"a?": {"d1": 1.0, "d2": 0.0}}
+
+
+def find_offered_columns(source: Any) -> dict[str, str]:
+    """Return the only columns that the refusal of a dataset offers."""
+    with pytest.raises(ValueError, match="columns=") as caught:
+        rm.read_questions(source)
+    (choice,) = re.findall(r"columns=({.*?})", str(caught.value))
+    columns: dict[str, str] = ast.literal_eval(choice)
+    return columns
+
+
+def test_numbers_beside_a_document_are_grades_or_ids_and_never_ignored() -> None:
+    rows: Any = [{"query": "a?", "doc_id": "d1", "relevant": 0}, {"query": "a?", "doc_id": "d2", "relevant": 3}]
+    with pytest.raises(ValueError, match="if these are grades") as caught:
+        rm.read_questions(rows)
+    choices = [ast.literal_eval(choice) for choice in re.findall(r"columns=({.*?})", str(caught.value))]
+    assert choices == [{"relevant": "relevant"}, {"document": "doc_id", "grade": "relevant"}]
+    assert rm.read_questions(rows, columns=choices[1]).qrels == {"a?": {"d1": 0.0, "d2": 3.0}}
+    flagged: Any = [{"doc_id": "d1", "relevant": True}, {"doc_id": "d2", "relevant": False}]
+    assert rm.read_questions([{"query": "a?", "relevant": flagged}]).qrels == {"a?": {"d1": 1.0, "d2": 0.0}}
+
+
+def test_columns_that_leave_no_question_or_judgments_are_refused_with_the_names_of_the_user(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"question": ["a?", "b?"], "gold": ["d1", "d2"]})
+    frame.to_csv(tmp_path / "q.csv", index=False)
+    for source in (frame, tmp_path / "q.csv"):
+        with pytest.raises(ValueError, match=r"no 'query' column; it has 'question', 'gold'; .*'query': \.\.\."):
+            rm.read_questions(source, columns={"relevant": "gold", "id": "question"})
+        with pytest.raises(ValueError, match=r"no 'relevant' column; it has 'question', 'gold'; .*'relevant': \.\.\."):
+            rm.read_questions(source, columns={"query": "question"})
+        with pytest.raises(ValueError, match="'question' as the query and as the relevant"):
+            rm.read_questions(source, columns={"query": "question", "relevant": "question"})
+        columns = {"relevant": "gold", "id": "question", "query": "question"}
+        assert rm.read_questions(source, columns=columns).qrels == {"a?": ["d1"], "b?": ["d2"]}
 
 
 def test_a_document_beside_quotes_says_where_they_are_from() -> None:

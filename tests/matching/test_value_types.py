@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
@@ -58,6 +59,15 @@ OTHER_PAIRS: list[tuple[Any, Any]] = [
     ("nan", float("nan")),
     ("1", True),
     ("a.md", PurePosixPath("docs/a.md")),
+    ("1.10", 1.1),
+    # Values of a number or a date that have no text, and those whose comparison has no answer.
+    ("2024-01-31", pd.NaT),
+    ("3", Decimal("sNaN")),
+    ("9" * 5_000, 3),
+    ("3", Decimal("1E+5000")),
+    ("3", pd.NA),
+    (pd.NA, "3"),
+    ("3", np.array([3, 4])),
     ("guide", {"guide"}),
     (("a", "b"), ["b", "a"]),
 ]
@@ -93,10 +103,24 @@ def test_a_value_of_another_type_is_found_and_the_corrected_judgment_matches(
 
 @pytest.mark.parametrize(("judged", "retrieved"), OTHER_PAIRS)
 def test_equal_and_different_values_are_not_found(judged: Any, retrieved: Any) -> None:
-    assert not find_mismatches(rm.Metadata(value=judged), rm.Retrieved("a", metadata={"value": retrieved}))
+    item = rm.Retrieved("a", metadata={"value": retrieved})
+    assert not find_mismatches(rm.Metadata(value=judged), item)
+    assert not find_mismatches(~rm.Metadata(value=judged), item)
     assert not find_mismatches(
         rm.Metadata(value="3", kind="page"), rm.Retrieved("a", metadata={"value": 3, "kind": "table"})
     )
+
+
+def test_values_that_cannot_be_compared_or_written_as_text_match_nothing() -> None:
+    too_long = 10**5_000
+    assert not are_equal_as_text("3", too_long)
+    assert not are_equal_as_text("9" * 5_000, too_long)
+    for value in (pd.NA, pd.NaT, np.array([3, 4]), Decimal("sNaN")):
+        item = rm.Retrieved("a", metadata={"page": value})
+        assert not rm.Metadata(page=3).matches(item)
+        assert (~rm.Metadata(page=3)).matches(item)
+        other_query: Any = {"other": [rm.Metadata(page="3")]}
+        assert find_kinds(other_query, {"other": [item]}) == ["no_common_ids"]
 
 
 def test_lists_and_tuples_and_the_sources_of_spans_are_compared_too() -> None:

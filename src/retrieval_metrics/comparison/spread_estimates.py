@@ -90,6 +90,12 @@ def _usual_spreads(metric: Metric) -> SpreadEstimates:
 
 def _only_difference(pilot: Comparison, metric: Metric) -> Difference:
     differences = [difference for difference in pilot.differences if difference.metric == str(metric)]
+    if not differences:
+        metrics = list(dict.fromkeys(difference.metric for difference in pilot.differences))
+        raise ValueError(
+            f"the pilot has no difference in {metric}; it has differences in {numbers.join_names(metrics)}: pass the "
+            f"one to plan for, such as metric={metrics[0]!r}"
+        )
     if len(differences) != 1:
         raise ValueError(
             f"the pilot has {len(differences)} differences in {metric}; pass one, such as "
@@ -100,7 +106,7 @@ def _only_difference(pilot: Comparison, metric: Metric) -> Difference:
 
 def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: ClustersBy) -> SpreadEstimates:
     if pilot.metric != str(metric):
-        raise ValueError(f"the pilot is a difference in {pilot.metric}, not in {metric}")
+        raise ValueError(f"the pilot is a difference in {pilot.metric}, not in {metric}; pass metric={pilot.metric!r}")
     if not pilot.measured:
         raise ValueError(
             f"the pilot does not show how {pilot.system} and {pilot.baseline} differ: their ids match the judgments "

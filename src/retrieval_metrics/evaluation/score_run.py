@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
     from retrieval_metrics.metrics.base.rules import Rules
 
-# How many results of a ranking are looked up in a corpus, to tell whether it holds what is retrieved.
+# How many rankings, and how many results of each, are looked up in a corpus, to tell whether it holds what they do.
+MAX_CHECKED_RANKINGS = 100
 MAX_CHECKED_IDS = 100
 
 
@@ -106,15 +107,20 @@ def score_judged_run(origin: Origin, metrics: Sequence[Metric], rules: Rules) ->
 
 
 def _count_corpus(corpus: Collection[Any], judged: JudgedRun, run: Mapping[Any, Any], key: Key) -> int:
-    """Return the size of a corpus of which the run retrieves documents; 0 if it retrieves others, such as chunks."""
-    if not corpus:
+    """Return how many documents a ranking can hold; 0 if that is unknown.
+
+    It is the size of the corpus if the run retrieves its documents, each once. Of chunks no one knows how many there
+    are, whether they have ids of their own or a document is retrieved several times.
+    """
+    if not corpus or len(judged.duplicates.query):
         return 0
     answered = np.flatnonzero(judged.n_retrieved)
-    if not len(answered):
-        return 0
-    first_ranking = run[judged.qrels.queries[int(answered[0])]]
-    for element in islice(first_ranking, MAX_CHECKED_IDS):
-        document = key(element) if isinstance(element, Retrieved) else element
-        if document not in corpus:
-            return 0
-    return len(corpus)
+    for position in answered[:MAX_CHECKED_RANKINGS].tolist():
+        for element in islice(run[judged.qrels.queries[position]], MAX_CHECKED_IDS):
+            if isinstance(element, Retrieved):
+                is_document = element.id in corpus and key(element) in corpus
+            else:
+                is_document = element in corpus
+            if not is_document:
+                return 0
+    return len(corpus) if len(answered) else 0

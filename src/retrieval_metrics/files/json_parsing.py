@@ -135,8 +135,10 @@ def read_json_file(source: Reader, allow: Collection[str] = ()) -> dict[str, Any
     content = parse_json(source.read_text().decode(), locate, allow)
     if isinstance(content, dict):
         return content
+    if content == []:
+        raise ValueError(f"{source.name} is empty: its array holds nothing")
     element_note = ""
-    if isinstance(content, list) and content:
+    if isinstance(content, list):
         if all(isinstance(element, dict) for element in content):
             return content
         element_note = f" of {type(content[0]).__name__}"

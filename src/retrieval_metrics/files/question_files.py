@@ -35,8 +35,8 @@ from retrieval_metrics.inputs.question_columns import (
     FILE_COLUMNS,
     QUERY_KEYS,
     SOURCE_COLUMNS,
-    rename_columns,
     require_single_columns,
+    use_named_columns,
 )
 from retrieval_metrics.inputs.question_rows import (
     CONVERSATION_KEY,
@@ -229,9 +229,9 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
             return _read_lines_of_objects(questions_class, reader, layout)
         content: Any = read_json_file(reader)
         if layout.columns and isinstance(content, list):
-            content = rename_columns(content, layout.columns, reader.name)
+            content = use_named_columns(content, layout.columns, reader.name)
         elif layout.columns:
-            content = rename_columns(find_only_rows(content, "the JSON object"), layout.columns, reader.name)
+            content = use_named_columns(find_only_rows(content, "the JSON object"), layout.columns, reader.name)
         return read_question_dataset(questions_class, content, separator=layout.separator, is_file=True)
     if detected not in TABLE_FORMATS:
         raise ValueError(
@@ -261,7 +261,7 @@ def _read_lines_of_objects(questions_class: type[QuestionsT], reader: Reader, la
         rows.append(row)
         line_numbers.append(number)
     if layout.columns:
-        rows = rename_columns(rows, layout.columns, reader.name)
+        rows = use_named_columns(rows, layout.columns, reader.name)
     try:
         return read_question_dataset(
             questions_class, rows, separator=layout.separator, is_file=True, row_numbers=line_numbers
@@ -296,7 +296,7 @@ def _read_rows_of_table(
     name: str,
 ) -> QuestionsT:
     if layout.columns:
-        rows = rename_columns(rows, layout.columns, name)
+        rows = use_named_columns(rows, layout.columns, name)
     return read_question_table(questions_class, rows, separator=layout.separator, row_numbers=row_numbers)
 
 

@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.allowances import parse_allowances
 from retrieval_metrics.inputs.batch import drop_repeated_rows, find_first_duplicate, group_rows
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, find_columns
 from retrieval_metrics.inputs.frame_columns import column_names, copy_numbers, select_columns
-from retrieval_metrics.inputs.grade_checks import MAX_GRADE_VALUE, describe_repeated_judgment
+from retrieval_metrics.inputs.grade_checks import GRADE_OF_WORD, MAX_GRADE_VALUE, describe_repeated_judgment
 from retrieval_metrics.inputs.id_checks import CONTROL_CHARACTERS, holds_a_list
 from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS, warn_about_score_direction
 
@@ -194,7 +194,7 @@ class LongTable:
             )
 
     def numbers(self, role: str) -> FloatArray:
-        """Return a column of finite numbers, parsed where they are text; a grade may be True or False."""
+        """Return a column of finite numbers, parsed where they are text; a grade may be True, "yes" and the like."""
         import polars as pl
 
         column = self.frame[self.roles[role]]
@@ -204,6 +204,9 @@ class LongTable:
         if not (column.dtype.is_numeric() or column.dtype in convertible):
             raise TypeError(f"column {column.name!r} of {self.source} must hold numbers, not {column.dtype}")
         numbers: pl.Series = column.cast(pl.Float64, strict=False)
+        if role == "grade" and column.dtype == pl.String and numbers.null_count() > column.null_count():
+            words = column.str.strip_chars().str.to_lowercase()
+            numbers = numbers.fill_null(words.replace_strict(GRADE_OF_WORD, default=None, return_dtype=pl.Float64))
         is_invalid = numbers.is_finite().fill_null(value=False).not_()
         if is_invalid.any():
             self._refuse(is_invalid, f"has {column.filter(is_invalid)[0]!r} as {role}, which is not a finite number")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Floats cannot hold every integer above it, and no scale of relevance goes that far.
 MAX_GRADE_VALUE = 2.0**53
+# The words in which tables say whether a document is relevant, and the grades that they mean.
+GRADE_OF_WORD = {"true": 1.0, "yes": 1.0, "y": 1.0, "false": 0.0, "no": 0.0, "n": 0.0}
 # Asking a type whether it is a number takes longer than comparing it.
 _USUAL_TYPES = ({int}, {float})
 
@@ -27,6 +29,20 @@ def describe_repeated_judgment(first_grade: float, second_grade: float) -> str:
     if first_grade == second_grade:
         return "; remove one of them, or pass allow='repeated', which accepts the same grade twice"
     return f", with the grades {first_grade:g} and {second_grade:g}; remove the wrong one"
+
+
+def read_truth_value(value: Any) -> float | None:
+    """Return the grade that a truth value or a word for one means, 1 or 0; None for anything else.
+
+    Example:
+        >>> read_truth_value("Yes"), read_truth_value(False), read_truth_value("d1")
+        (1.0, 0.0, None)
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return float(value)
+    if isinstance(value, str):
+        return GRADE_OF_WORD.get(value.strip().lower())
+    return None
 
 
 def as_grade_column(

@@ -8,7 +8,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, GRADE_COLUMNS, RELEVANT_COLUMNS
+from retrieval_metrics.inputs.grade_checks import read_truth_value
 from retrieval_metrics.inputs.json_codec import PIECE_TYPES
+from retrieval_metrics.inputs.question_columns import FILE_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 # How many names of a column a message lists.
 MAX_SHOWN_NAMES = 4
+# Beside truth values, these numbers mean the same.
+TRUTH_NUMBERS = ("0", "1", "0.0", "1.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,12 @@ def gather_judgment_rows(
 
     Raises:
         ValueError: If a document is judged twice for a question, a grade is no number, a question has two texts, or
-            only some rows have a document.
+            only some rows have a document, or only some documents a grade.
     """
     if not holds_judgment_rows(rows):
         return GatheredJudgments(list(rows), row_numbers)
     _require_documents(rows, row_numbers)
+    _require_grades(rows, row_numbers)
     row_by_query: dict[Any, dict[str, Any]] = {}
     number_by_query: dict[Any, int] = {}
     differing_keys: set[tuple[Any, str]] = set()
@@ -121,7 +126,7 @@ def read_document_objects(judgments: list[Any], number: int) -> Any:
         document = element[find_document_column(element) or ""]
         if document in grades:
             raise ValueError(f"row {number}: document {document!r} is judged twice")
-        grade_key = _find_key(element, (*GRADE_COLUMNS, "gain"))
+        grade_key = _find_key(element, (*GRADE_COLUMNS, "gain", "relevant"))
         n_graded += grade_key is not None
         grades[document] = _read_grade(element, grade_key, number)
     if n_graded not in {0, len(grades)}:
@@ -151,6 +156,79 @@ def _require_documents(rows: Sequence[Mapping[str, Any]], row_numbers: Sequence[
                 f"row {number} has no {column!r}, as other rows have; it has {', '.join(map(repr, row)) or 'nothing'}; "
                 f"write {column!r}: null in JSON, or None, if nothing is relevant to its question"
             )
+
+
+def _require_grades(rows: Sequence[Mapping[str, Any]], row_numbers: Sequence[int] | None) -> None:
+    """Raise if a document has no grade, though others have one: it may not have been judged."""
+    grade_columns = filter(None, (_find_key(row, GRADE_COLUMNS) for row in rows))
+    column = next(grade_columns, None)
+    if column is None:
+        return
+    for number, row in number_rows(rows, row_numbers):
+        documents = row[find_document_column(row) or ""]
+        has_grade = _find_key(row, GRADE_COLUMNS) is not None
+        if not has_grade and documents not in (None, []) and not isinstance(documents, Mapping):
+            raise ValueError(
+                f"row {number}: document {documents!r} has no {column!r}, as others have; write its grade, or leave "
+                "the row out if it was not judged"
+            )
+
+
+def refuse_flags(rows: Sequence[Any], row_numbers: Sequence[int] | None = None) -> None:
+    """Raise if a column that usually holds all relevant documents says of the one beside it whether it is relevant.
+
+    Args:
+        rows: The rows of a dataset, with usual names.
+        row_numbers: The number of each row, for messages; None to count from 1.
+
+    Raises:
+        ValueError: If all filled cells of the column hold truth values or words for them, or 0 and 1, and the rows
+            have a document.
+    """
+    relevant_columns: dict[str, None] = {}
+    document_columns: dict[str, None] = {}
+    file_columns: dict[str, None] = {}
+    for row in rows:
+        if not isinstance(row, Mapping):
+            return
+        for name in row:
+            if name in RELEVANT_COLUMNS:
+                relevant_columns[name] = None
+            elif name in DOCUMENT_COLUMNS:
+                document_columns[name] = None
+            elif name in FILE_COLUMNS:
+                file_columns[name] = None
+    if not document_columns:
+        document_columns = file_columns
+    if len(relevant_columns) != 1 or len(document_columns) != 1:
+        return
+    (relevant_column,) = relevant_columns
+    (document_column,) = document_columns
+    flags: list[Any] = []
+    first_number = 0
+    for number, row in number_rows(rows, row_numbers):
+        flag = row.get(relevant_column)
+        if flag is None or (isinstance(flag, (str, list)) and not flag):
+            continue
+        if not _is_flag(flag) or str(flag) == str(row.get(document_column)):
+            return
+        first_number = first_number or number
+        flags.append(flag)
+    # Numbers of files may be those of pages, which are ids.
+    has_words = any(read_truth_value(flag) is not None for flag in flags)
+    if not flags or (document_columns is file_columns and not has_words):
+        return
+    raise ValueError(
+        f"row {first_number} has {flags[0]!r} in {relevant_column!r}, beside a document in {document_column!r}; if "
+        f"these are grades, pass columns={{'document': {document_column!r}, 'grade': {relevant_column!r}}}"
+    )
+
+
+def _is_flag(value: Any) -> bool:
+    """Return whether a cell holds a truth value, a word for one, or 0 or 1."""
+    if read_truth_value(value) is not None:
+        return True
+    return isinstance(value, (str, Real)) and str(value).strip() in TRUTH_NUMBERS
 
 
 def _read_documents(
@@ -206,6 +284,9 @@ def _read_grade(row: Mapping[str, Any], grade_key: str | None, number: int) -> f
     if grade_key is None:
         return 1.0
     grade = row[grade_key]
+    truth_grade = read_truth_value(grade)
+    if truth_grade is not None:
+        return truth_grade
     try:
         return float(grade)
     except (TypeError, ValueError) as error:

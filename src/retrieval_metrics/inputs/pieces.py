@@ -154,7 +154,8 @@ class Metadata(Piece):
 
     def matches(self, item: Retrieved) -> bool:
         """Return whether an item has all the properties or, if negated, lacks one."""
-        return all(item.value(name) == value for name, value in self.values) is not self.negated
+        has_all = all(have_equal_values(item.value(name), value) for name, value in self.values)
+        return has_all is not self.negated
 
     @property
     def source(self) -> str | None:
@@ -165,6 +166,19 @@ class Metadata(Piece):
         values = ", ".join(f"{name}={value!r}" for name, value in self.values)
         sign = "~" if self.negated else ""
         return f"{sign}Metadata({values})"
+
+
+def have_equal_values(first: Any, second: Any) -> bool:
+    """Return whether two values are equal; False where their comparison has no answer, as with arrays and `pandas.NA`.
+
+    Args:
+        first: A value of the metadata of an item or of a judgment.
+        second: Another one.
+    """
+    try:
+        return bool(first == second)
+    except (ValueError, TypeError, ArithmeticError):
+        return False
 
 
 def _require_text(text: Any, owner: str) -> None:

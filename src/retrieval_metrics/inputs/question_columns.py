@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import count
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics.inputs.column_detection import (
@@ -53,6 +53,17 @@ _NAMES_IN_LOWER_CASE = frozenset(
     [name for names in NAMES_BY_ROLE.values() for name in names]
     + [*FILE_COLUMNS, *SOURCE_COLUMNS, *PROVENANCE_FIELDS, "forbidden", "conversation", "reference_contexts"]
 )
+# The columns of which one holds the judgments of a question.
+_JUDGMENT_NAMES = (
+    *RELEVANT_COLUMNS,
+    *DOCUMENT_COLUMNS,
+    *FILE_COLUMNS,
+    *SOURCE_COLUMNS,
+    "reference_contexts",
+    "context",
+)
+# The columns of datasets of other tools, which hold the question and its judgments further inside.
+_OTHER_SHAPES = ("inputs", "outputs", "eval_sample")
 # The columns that may be in a table once; the context of a golden holds its judgments.
 _SINGLE_NAMES = _NAMES_IN_LOWER_CASE | {"context"}
 
@@ -60,7 +71,8 @@ _SINGLE_NAMES = _NAMES_IN_LOWER_CASE | {"context"}
 def require_single_columns(names: Iterable[Any], columns: Columns | None, source: str) -> None:
     """Raise if two columns of a table have the same name or the same usual name, because only one of them would count.
 
-    Columns without a meaning here, and those in whose place the user named another, may be repeated.
+    Columns that are not read may be repeated: those without a meaning here, those in whose place the user named
+    another, and those after which none is looked at, such as `text` beside `query`.
 
     Args:
         names: The names of all columns of a table, as often as they stand there.
@@ -71,11 +83,13 @@ def require_single_columns(names: Iterable[Any], columns: Columns | None, source
         ValueError: If there are two such columns.
     """
     names_by_user: set[str] = set()
+    named_roles: set[str] = set()
     replaced_names: set[str] = set()
     for role, name in (columns or {}).items():
         replaced_names.update(_list_replaced_names(role, columns or {}))
         if name is not None:
             names_by_user.add(str(name))
+            named_roles.update(NAMES_BY_ROLE.get(role, ())[:1])
     seen_by_user: set[str] = set()
     names_by_usual_name: dict[str, list[str]] = {}
     for name in names:
@@ -90,7 +104,36 @@ def require_single_columns(names: Iterable[Any], columns: Columns | None, source
         if usual_name in _SINGLE_NAMES and usual_name not in replaced_names:
             names_by_usual_name.setdefault(usual_name, []).append(name)
     _add_copies(names, names_by_usual_name)
+    _drop_repeated_unread(names_by_usual_name, named_roles)
     _require_single_names(names_by_usual_name, source)
+
+
+def _drop_repeated_unread(names_by_usual_name: dict[str, list[str]], named_roles: Collection[str] = ()) -> None:
+    """Drop the usual names of several columns that are not read.
+
+    Args:
+        names_by_usual_name: The columns of a table or row by their usual names.
+        named_roles: The usual names of the columns that the user named.
+    """
+    unread_names = _find_unread_names({*names_by_usual_name, *named_roles})
+    for usual_name in unread_names.intersection(names_by_usual_name):
+        if len(names_by_usual_name[usual_name]) > 1:
+            del names_by_usual_name[usual_name]
+
+
+def _find_unread_names(usual_names: set[str]) -> set[str]:
+    """Return the names of columns that are not read where a table or row has columns of some usual names."""
+    unread_names: set[str] = set()
+    for names_of_role in (ID_KEYS, QUERY_KEYS):
+        present_names = [name for name in names_of_role if name in usual_names]
+        unread_names.update(present_names[1:])
+    if not usual_names.isdisjoint(RELEVANT_COLUMNS):
+        unread_names.update([*GRADE_COLUMNS, "reference_contexts"])
+    if not usual_names.isdisjoint([*RELEVANT_COLUMNS, *DOCUMENT_COLUMNS, "reference_contexts"]):
+        unread_names.update([*FILE_COLUMNS, *SOURCE_COLUMNS])
+    if not usual_names >= {"input", "expected_output"}:  # only a golden of DeepEval has judgments in its context
+        unread_names.add("context")
+    return unread_names
 
 
 def _add_copies(names: Iterable[Any], names_by_usual_name: dict[str, list[str]]) -> None:
@@ -216,11 +259,31 @@ def _use_usual_names_in_row(row: Mapping[Any, Any], number: int) -> Mapping[Any,
             if usual_name in _NAMES_IN_LOWER_CASE:
                 names_by_usual_name.setdefault(usual_name, []).append(name)
     _add_copies(row, names_by_usual_name)
+    _drop_repeated_unread(names_by_usual_name)
     _require_single_names(names_by_usual_name, f"row {number}")
     usual_name_by_name = {names[0]: usual for usual, names in names_by_usual_name.items()}
     if all(name == usual_name for name, usual_name in usual_name_by_name.items()):
         return row
     return {usual_name_by_name.get(name, name): value for name, value in row.items()}
+
+
+def use_named_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[dict[str, Any]]:
+    """Return rows whose columns have the usual names of their roles, if they hold questions with judgments.
+
+    Args:
+        rows: The rows of a dataset.
+        columns: The columns that the user named, by role; see `rename_columns`.
+        source: The name of the dataset, for messages.
+
+    Raises:
+        TypeError: If a row has no columns.
+        ValueError: If a role is unknown, or no row has a column, or none has a question or judgments.
+    """
+    raw_rows = list(rows)
+    renamed_rows = rename_columns(raw_rows, columns, source)
+    names_in_rows = dict.fromkeys(map(str, chain.from_iterable(raw_rows)))
+    _require_roles(renamed_rows, columns, names_in_rows, source)
+    return renamed_rows
 
 
 def rename_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[dict[str, Any]]:
@@ -254,16 +317,49 @@ def rename_columns(rows: Iterable[Any], columns: Columns, source: str) -> list[d
             raise TypeError(f"columns= names the columns of rows, but row {number} of {source} is {row!r}")
         names_in_rows.update(dict.fromkeys(map(str, row)))
         named_rows.append(row)
-    for name in columns.values():
-        if name is not None and str(name) not in names_in_rows:
-            raise ValueError(f"{source} has no column {name!r}; it has {', '.join(map(repr, names_in_rows)) or 'none'}")
     roles_by_name: dict[str, list[str]] = {}
     replaced_names: set[str] = set()
     for role, name in columns.items():
         replaced_names.update(_list_replaced_names(role, columns))
         if name is not None:
-            roles_by_name.setdefault(str(name), []).append(role)
+            roles_by_name.setdefault(_find_name(str(name), names_in_rows, source), []).append(role)
+    for name, roles in roles_by_name.items():
+        document_roles = {"relevant", "document"}.intersection(roles)
+        if "query" in roles and document_roles:
+            raise ValueError(
+                f"columns= names {name!r} as the query and as the {document_roles.pop()}; name another column for one "
+                "of them"
+            )
     return [_rename_row(row, roles_by_name, replaced_names) for row in named_rows]
+
+
+def _require_roles(
+    renamed_rows: Iterable[Mapping[str, Any]], columns: Columns, names_in_rows: Iterable[str], source: str
+) -> None:
+    """Raise if no row has a question or judgments, naming the columns as the user knows them."""
+    usual_names = set(map(_usual_form, map(str, chain.from_iterable(renamed_rows))))
+    if not usual_names.isdisjoint(_OTHER_SHAPES):
+        return
+    if not usual_names.isdisjoint(QUERY_ID_COLUMNS) and not usual_names.isdisjoint(DOCUMENT_COLUMNS):
+        return  # judgments without texts, of which reading their rows says how they are read
+    for role, names in (("query", QUERY_KEYS), ("relevant", _JUDGMENT_NAMES)):
+        if usual_names.isdisjoint(names):
+            example = ", ".join(f"{other!r}: {name!r}" for other, name in columns.items())
+            raise ValueError(
+                f"{source} has no {role!r} column; it has {', '.join(map(repr, names_in_rows))}; name one of them too: "
+                f"columns={{{example}, {role!r}: ...}}"
+            )
+
+
+def _find_name(name: str, names_in_rows: Iterable[str], source: str) -> str:
+    """Return the column that the user named; its case and blanks may differ, as in the names that messages show."""
+    names = list(names_in_rows)
+    if name in names:
+        return name
+    alike = [other for other in names if _usual_form(other) == _usual_form(name)]
+    if len(alike) != 1:
+        raise ValueError(f"{source} has no column {name!r}; it has {', '.join(map(repr, names)) or 'none'}")
+    return alike[0]
 
 
 def _rename_row(

@@ -34,6 +34,7 @@ from retrieval_metrics.inputs.judgment_rows import (
     is_object,
     number_rows,
     read_document_objects,
+    refuse_flags,
 )
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
 from retrieval_metrics.inputs.question_columns import (
@@ -41,8 +42,8 @@ from retrieval_metrics.inputs.question_columns import (
     ANSWERS_KEY,
     ID_KEYS,
     QUERY_KEYS,
-    rename_columns,
     require_single_columns,
+    use_named_columns,
     use_usual_names,
 )
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
@@ -117,7 +118,7 @@ def read_question_dataset(
         dataset: Questions, rows, a mapping of query texts to judgments, or an object with `queries` and
             `relevant_docs`.
         separator: What separates the ids in a cell of text; see `read_cells`.
-        columns: The columns that the user named; see `rename_columns`.
+        columns: The columns that the user named; see `use_named_columns`.
         is_file: Whether it was read from a file, in which judgments can be text.
         row_numbers: The number of each row of a list, for messages; None to count from 1.
 
@@ -206,7 +207,7 @@ def _read_named_columns(
         if isinstance(dataset, (Questions, str, bytes)) or not isinstance(dataset, Iterable):
             raise ValueError(f"columns= names the columns of rows, but {name} has none")
         rows = dataset
-    named_rows = rename_columns(rows, columns, name)
+    named_rows = use_named_columns(rows, columns, name)
     if _is_table(dataset):
         return read_question_table(questions_class, named_rows, separator=separator)
     return read_question_dataset(questions_class, named_rows, separator=separator)
@@ -471,13 +472,14 @@ def _read_rows(
     row_numbers: Sequence[int] | None = None,
 ) -> QuestionsT:
     raw_rows = use_usual_names(rows, row_numbers)
+    refuse_flags(raw_rows, row_numbers)
     translated_rows = read_cells(
         list(map(translate_row, raw_rows)), separator, is_table=is_table, row_numbers=row_numbers
     )
     for (number, row), translated_row in zip(number_rows(raw_rows, row_numbers), translated_rows, strict=True):
         if isinstance(row, Mapping):
             _require_agreeing_judgments(row, number)
-            _require_agreeing_document(row, translated_row, number)
+            _require_agreeing_document(row, translated_row, number, raw_rows)
     if is_table:
         require_valid_ids_in_rows(translated_rows, row_numbers)
     gathered = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS, row_numbers)
@@ -530,7 +532,9 @@ def _require_agreeing_judgments(row: Mapping[str, Any], number: int) -> None:
             )
 
 
-def _require_agreeing_document(row: Mapping[str, Any], translated_row: Mapping[str, Any], number: int) -> None:
+def _require_agreeing_document(
+    row: Mapping[str, Any], translated_row: Mapping[str, Any], number: int, rows: Sequence[Any]
+) -> None:
     """Raise if a row has a document beside the column of all relevant ones that is not among them.
 
     Only that column would count. Beside quotes and the like, the document says where they are from.
@@ -539,6 +543,7 @@ def _require_agreeing_document(row: Mapping[str, Any], translated_row: Mapping[s
         row: The row as it was given.
         translated_row: The row with lists where its cells hold several ids.
         number: The number of the row.
+        rows: All rows as they were given, which show whether the column holds numbers that may be grades.
     """
     relevant_column = next((column for column in RELEVANT_COLUMNS if column in row), None)
     document_column = find_document_column(row)
@@ -548,10 +553,13 @@ def _require_agreeing_document(row: Mapping[str, Any], translated_row: Mapping[s
     judged_ids = _list_judged_ids(translated_row.get(relevant_column))
     if document_ids is None or judged_ids is None or set(document_ids) <= set(judged_ids):
         return
-    choices = f"columns={{'relevant': {relevant_column!r}}} or columns={{'document': {document_column!r}}}"
-    if judged_ids and all(map(_is_number, judged_ids)):
+    choices = f"columns={{'relevant': {relevant_column!r}}}"
+    if _holds_numbers(relevant_column, rows):
+        # The document alone would be relevant in every row, also with the grade 0.
         grades = f"columns={{'document': {document_column!r}, 'grade': {relevant_column!r}}}"
         choices += f", or, if these are grades, {grades}"
+    else:
+        choices += f" or columns={{'document': {document_column!r}}}"
     values = f"{shortened(row[relevant_column])} and {shortened(row[document_column])}"
     raise ValueError(
         f"row {number} has different judgments in {relevant_column!r} and {document_column!r}: {values}; name the "
@@ -576,6 +584,17 @@ def _list_judged_ids(judgments: Any) -> list[str] | None:
             return None
         ids += nested_ids
     return ids
+
+
+def _holds_numbers(column: str, rows: Iterable[Any]) -> bool:
+    """Return whether all cells of a column that are not empty hold a number each."""
+    numbers_in_cells = []
+    for row in rows:
+        judged_ids = _list_judged_ids(row.get(column)) if isinstance(row, Mapping) else None
+        if judged_ids is None or len(judged_ids) > 1:
+            return False
+        numbers_in_cells += [judged_id for judged_id in judged_ids if judged_id.strip()]
+    return bool(numbers_in_cells) and all(map(_is_number, numbers_in_cells))
 
 
 def _is_number(judged_id: str) -> bool:

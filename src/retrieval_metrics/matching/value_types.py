@@ -21,7 +21,7 @@ import numpy as np
 
 from retrieval_metrics._internal.patterns import lazy_pattern
 from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.inputs.pieces import Metadata, Span
+from retrieval_metrics.inputs.pieces import Metadata, Span, have_equal_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # In how many queries, evenly spread, a difference is looked for at first; all are searched if one of them has one.
 MAX_SAMPLED_QUERIES = 1_000
+# How many digits a number in a text may have: more than the largest float.
+MAX_DIGITS = 400
 _NUMBER = lazy_pattern(r"[-+]?\d+(\.\d+)?", re.ASCII)
 _TRUTH_VALUES = frozenset({"true", "false"})
 # A judgment can be written with a value of these types as it is printed.
@@ -123,7 +125,7 @@ def _compare(query: QueryId, piece: JudgedPiece, item: Retrieved) -> TypeMismatc
     retrieved_by_name: dict[str, Any] = {}
     for name, judged_value in judged_values:
         retrieved_value = item.value(name)
-        if retrieved_value == judged_value:
+        if have_equal_values(retrieved_value, judged_value):
             continue
         if not are_equal_as_text(judged_value, retrieved_value):
             return None
@@ -180,6 +182,8 @@ def _give_judged_values(item: Retrieved, query: QueryId, pieces: Sequence[Judged
 def are_equal_as_text(first: Any, second: Any) -> bool:
     """Return whether two values of different types are equal if they are written as text.
 
+    A value that has no text, such as the missing date of pandas or a signaling NaN, equals nothing.
+
     Example:
         >>> are_equal_as_text("3", 3), are_equal_as_text(3.0, "3"), are_equal_as_text("3", "3.0")
         (True, True, False)
@@ -187,12 +191,26 @@ def are_equal_as_text(first: Any, second: Any) -> bool:
     if type(first) is type(second):
         return False
     if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
-        return list(first) == list(second)
+        return have_equal_values(list(first), list(second))
     return not _list_text_forms(first).isdisjoint(_list_text_forms(second))
 
 
 def _list_text_forms(value: Any) -> set[str]:
-    """Return how a value may be written as text; nothing for types that have no usual form."""
+    """Return how a value may be written as text; nothing for types and values that have no usual form."""
+    try:
+        return _write_as_text(value)
+    except (ValueError, TypeError, ArithmeticError):
+        # Some values have the type of a number or a date, but none of its text: NaT of pandas, Decimal("sNaN"), and
+        # whole numbers with more digits than Python writes.
+        return set()
+
+
+def _write_as_text(value: Any) -> set[str]:
+    """Return how a value may be written as text; nothing for types that have no usual form.
+
+    Raises:
+        ValueError: If it is a value without a text, such as a missing date.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Enum):
@@ -218,8 +236,14 @@ def _list_forms_of_text(text: str) -> set[str]:
     forms = {text}
     if text.lower() in _TRUTH_VALUES:
         forms.add(text.lower())
-    if _NUMBER.fullmatch(text):
-        forms.add(_format_number(Decimal(text)))
+    _whole, _point, fraction = text.partition(".")
+    # The section 1.10 is another one than 1.1, though the numbers are equal.
+    is_numbering = fraction.endswith("0") and fraction.strip("0") != ""
+    if _NUMBER.fullmatch(text) and not is_numbering:
+        number = Decimal(text)
+        # Longer ones are no numbers of a page or a date, and Python does not write them.
+        if number.adjusted() < MAX_DIGITS:
+            forms.add(_format_number(number))
     return forms
 
 
