@@ -54,6 +54,25 @@ def test_near_misses_that_cannot_change_the_sign_leave_the_conclusion() -> None:
     assert compare(runs).conclusions.caveats
 
 
+# Of 12 of 30 queries, the relevant document comes second.
+SECOND: Any = {query: ["x", *GOOD[query]] for query in list(GOOD)[:12]}
+NEW: Any = GOOD | SECOND
+SLIGHTLY_BETTER: Any = NEW | {query: GOOD[query] for query in list(GOOD)[:3]}
+
+
+def spell_otherwise(run: Any, n_documents: int) -> Any:
+    """Return the run with the last documents under ids in upper case."""
+    others = {document: document.upper() for document in IDS[len(IDS) - n_documents :]}
+    return {query: [others.get(document, document) for document in documents] for query, documents in run.items()}
+
+
+def test_a_significant_difference_that_would_not_be_one_with_near_misses_is_no_conclusion() -> None:
+    assert find_outcome({"old": NEW, "new": SLIGHTLY_BETTER})[0] == "not_significant"
+    assert find_outcome({"old": spell_otherwise(NEW, 12), "new": SLIGHTLY_BETTER}) == ("not_comparable", "near_misses")
+    # With the near misses, the new system would still be better.
+    assert find_outcome({"old": spell_otherwise(NEW, 2), "new": GOOD})[0] == "better"
+
+
 def test_a_difference_that_is_not_significant_may_hide_one() -> None:
     late: Any = {query: ["x", *documents] for query, documents in GOOD.items()}
     runs = {"old": late, "new": {query: ["x", documents[0]] for query, documents in cut_into_chunks(GOOD, 29).items()}}
@@ -84,8 +103,18 @@ def test_foreign_ids_are_not_measured_and_known_documents_are(run: Any, outcome:
     assert find_outcome({"a": shape(MEASURED), "b": shape(run)}, OLD) == outcome
 
 
-def test_a_system_that_retrieves_nothing_is_measured() -> None:
-    scores = {name: evaluate_silently(OLD, run).scores for name, run in {"a": MEASURED, "b": {"q0": []}}.items()}
+@pytest.mark.parametrize("empty", [{"q0": []}, {query: [] for query in OLD}])
+def test_a_system_that_retrieves_nothing_is_not_measured(empty: Any) -> None:
+    assert find_outcome({"a": MEASURED, "b": empty}, OLD) == ("not_comparable", "no_results")
+    comparison = compare({"a": MEASURED, "b": empty, "c": LATE}, qrels=OLD)
+    assert comparison.conclusions.get("mrr", "c", "a").kind == "worse"
+    with pytest.raises(ValueError, match="one of them retrieved nothing"):
+        rm.plan(0.05, "mrr", pilot=comparison.difference("mrr", "b", "a"))
+
+
+def test_a_system_that_retrieves_nothing_where_nothing_is_relevant_is_measured() -> None:
+    unanswerable: Any = {query: {"x": 0} for query in OLD}
+    scores = {name: evaluate_silently(unanswerable, {query: [] for query in OLD}).scores for name in ("a", "b")}
     assert find_unmeasured(scores) == {}
 
 
@@ -241,6 +270,28 @@ class TestTune:
         )
         with pytest.raises(ValueError, match=r"'empty', retrieved nothing|the run is empty"):
             rm.tune({"late": late, "good": GOOD, "empty": empty}, QRELS, "mrr", default="empty")
+
+    @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+    def test_a_default_that_would_not_be_worse_with_near_misses_is_refused(self) -> None:
+        settings = {"default": spell_otherwise(NEW, 12), "better": SLIGHTLY_BETTER}
+        with pytest.raises(ValueError, match=r"cannot choose a setting on this data.* default: "):
+            rm.tune(settings, QRELS, "mrr", default="default")
+
+    @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+    @pytest.mark.parametrize("doubtful", ["default", "good"])
+    def test_warnings_about_the_winner_or_the_default_stand_beside_the_choice(
+        self, doubtful: str, tmp_path: Path
+    ) -> None:
+        late: Any = {query: ["x", "y", *documents] for query, documents in GOOD.items()}
+        settings = {"default": late, "good": GOOD, "third": late}
+        settings[doubtful] = spell_otherwise(settings[doubtful], 3)
+        tuning = rm.tune(settings, QRELS, "mrr", default="default")
+        assert (tuning.winner, tuning.is_significant, tuning.doubtful) == ("good", True, (doubtful,))
+        assert [warning.split(":")[0] for warning in tuning.warnings] == [doubtful]
+        assert f"the warnings about {doubtful}" in tuning.conclusion
+        assert tuning.warnings[0].removesuffix(".") in str(tuning).replace("\n", " ")
+        tuning.report(tmp_path / "tuning.html")
+        assert "3 of 3 missing" in (tmp_path / "tuning.html").read_text()
 
     @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
     def test_a_default_with_other_ids_is_refused_whatever_the_others_are(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics._internal.validation import UnknownKeyError
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.statistics.mean_intervals import Interval
 
-
-# Why a setting takes no part in a choice.
-TuningObstacle: TypeAlias = "Obstacle | Literal['no_results']"
 
 # How many settings an error names.
 MAX_NAMED_SETTINGS = 6
@@ -82,7 +79,7 @@ class TriedSetting(NamedTuple):
     feasible: bool
     selection_rate: float
     difference: Difference | None
-    obstacle: TuningObstacle | None = None
+    obstacle: Obstacle | None = None
 
     @property
     def gain(self) -> float:
@@ -109,6 +106,7 @@ class TuningResult:
     p: float
     evaluations: Mapping[str, Evaluation]
     warnings: tuple[str, ...]
+    doubtful: tuple[str, ...]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TuningResult):
@@ -172,7 +170,8 @@ class Tuning(TuningResult, Printed):
         expected_gain_interval: Its confidence interval; it ends at 0 where the test does not find the winner better.
         p: The p value of the winner against the default, corrected for all settings; 1 if the default wins.
         evaluations: The evaluation of each setting, by name.
-        warnings: What is wrong with the data of the settings that take no part in the choice.
+        warnings: What is wrong with the data of settings: of the winner, the default, those left out, then others.
+        doubtful: The winner and the default, if there are warnings about them.
     """
 
     def _tables(self) -> list[Table]:
