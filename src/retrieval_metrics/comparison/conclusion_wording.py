@@ -139,6 +139,7 @@ OBSTACLES = {
     "shifted_ids": "one system's IDs or rankings seem to be shifted by one",
     "near_misses": "IDs or values that nearly match the judgments could change the conclusion",
     "unlocated": "one system's results could not be located in their sources",
+    "unused_exclusion": "one system kept the documents that exclude= should leave out",
 }
 
 

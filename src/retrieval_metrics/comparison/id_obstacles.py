@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.near_miss_effect import ChangeByQuery
     from retrieval_metrics.evaluation.scores import Origin, Scores
 
-Obstacle: TypeAlias = Literal["no_results", "foreign_ids", "near_misses", "shifted_ids", "unlocated"]
+Obstacle: TypeAlias = Literal[
+    "no_results", "foreign_ids", "near_misses", "shifted_ids", "unlocated", "unused_exclusion"
+]
 
 
 def mark_id_obstacles(
@@ -34,8 +36,9 @@ def mark_id_obstacles(
 ) -> Differences:
     """Mark the differences that say how ids match, not which system is better, as not comparable.
 
-    These are the differences of a system that was not measured (`find_unmeasured`), and those that could have another
-    sign, size or significance if near misses counted as found.
+    These are the differences of a system that was not measured (`find_unmeasured`), those that could have another sign,
+    size or significance if near misses counted as found, and those of two systems of which one alone kept the documents
+    that were to be left out.
 
     Args:
         differences: The differences.
@@ -49,7 +52,8 @@ def mark_id_obstacles(
     for name, system_scores in scores.items():
         if name not in unmeasured:
             changes[name] = measure_near_miss_effect(system_scores, metrics)
-    if not unmeasured and not any(changes.values()):
+    with_unused_exclusion = {name for name, system_scores in scores.items() if has_unused_exclusion(system_scores)}
+    if not unmeasured and not with_unused_exclusion and not any(changes.values()):
         return differences
     corrected_differences = differences
     if any(any(system_changes.values()) for system_changes in changes.values()):
@@ -57,6 +61,9 @@ def mark_id_obstacles(
     marked = []
     for difference, corrected in zip(differences, corrected_differences, strict=True):
         obstacle: Obstacle | None = unmeasured.get(difference.system, unmeasured.get(difference.baseline))
+        affected = with_unused_exclusion.intersection(difference.pair)
+        if obstacle is None and len(affected) == 1:
+            obstacle = "unused_exclusion"
         if obstacle is None and _depends_on_near_misses(difference, corrected, changes):
             obstacle = "near_misses"
         if obstacle is None or not difference.comparable:
@@ -64,6 +71,11 @@ def mark_id_obstacles(
         else:
             marked.append(replace(difference, comparable=False, obstacle=obstacle))
     return Differences(marked)
+
+
+def has_unused_exclusion(scores: Scores) -> bool:
+    """Return whether documents that were to be left out are probably still there, in another form."""
+    return scores.origin is not None and scores.origin.unused_exclusion is not None
 
 
 def find_unmeasured(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacle]:

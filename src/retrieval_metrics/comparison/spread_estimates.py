@@ -105,6 +105,8 @@ def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: Clusters
         reason = "their ids match the judgments badly"
         if pilot.obstacle == "no_results":
             reason = "one of them retrieved nothing"
+        if pilot.obstacle == "unused_exclusion":
+            reason = "exclude= left nothing out of one of them"
         raise ValueError(
             f"the pilot does not show how {pilot.system} and {pilot.baseline} differ: {reason}; follow the warnings of "
             "the comparison first, or leave out pilot="

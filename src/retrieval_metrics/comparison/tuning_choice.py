@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from retrieval_metrics.comparison.compare import compare_evaluations
-from retrieval_metrics.comparison.id_obstacles import find_unmeasured
+from retrieval_metrics.comparison.id_obstacles import find_unmeasured, has_unused_exclusion
 from retrieval_metrics.comparison.tuning_bounds import list_bounded_means
 from retrieval_metrics.comparison.tuning_result import TriedSetting, Tuning
 from retrieval_metrics.comparison.tuning_wording import (
@@ -158,7 +158,10 @@ def _find_obstacles(comparison: Comparison, default: str) -> dict[str, Obstacle]
         if _is_blocked_by_ids(difference) and difference.system not in obstacles:
             has_foreign_ids = True
             obstacles[difference.system] = cast("Obstacle", difference.obstacle)
-            if difference.obstacle == "near_misses" and not has_near_ids(comparison.scores[difference.system]):
+            scores = comparison.scores[difference.system]
+            if difference.obstacle == "near_misses" and not has_near_ids(scores):
+                is_default_at_fault = True
+            if difference.obstacle == "unused_exclusion" and not has_unused_exclusion(scores):
                 is_default_at_fault = True
     if not has_foreign_ids:
         return obstacles

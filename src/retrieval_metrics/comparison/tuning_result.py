@@ -70,7 +70,8 @@ class TriedSetting(NamedTuple):
         difference: Its difference from the default, corrected for all settings; None of the default itself.
         obstacle: Why it takes no part in the choice: its ids match no judgment (`"foreign_ids"`), nearly match
             (`"near_misses"`), or are shifted by one (`"shifted_ids"`), or its items cannot be located (`"unlocated"`),
-            or it retrieved nothing (`"no_results"`); None if it takes part.
+            or it retrieved nothing (`"no_results"`), or `exclude=` left nothing out of it (`"unused_exclusion"`); None
+            if it takes part.
     """
 
     name: str

@@ -31,6 +31,7 @@ OBSTACLES: dict[Obstacle, str] = {
     "near_misses": "IDs nearly match the judgments",
     "unlocated": "results could not be located in their sources",
     "no_results": "nothing retrieved",
+    "unused_exclusion": "exclude= left nothing out",
 }
 
 
