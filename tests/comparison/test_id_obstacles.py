@@ -181,10 +181,17 @@ class TestWhatIsShown:
         with pytest.raises(ValueError, match="the pilot does not show how rebuilt and old differ: their ids match"):
             rm.plan(0.05, "mrr", pilot=comparison)
 
-    def test_a_frame_names_the_conclusion_beside_the_numbers(self) -> None:
-        frame = compare(self.runs, qrels=OLD).to_pandas()
-        assert frame["conclusion"].tolist() == ["not_comparable"]
-        assert frame["difference"].tolist() == [-0.5]
+    def test_machine_formats_have_no_number_that_would_be_taken_for_a_result(self) -> None:
+        comparison = compare({**self.runs, "late": LATE}, qrels=OLD)
+        frame = comparison.to_pandas().set_index(["system", "baseline"])
+        assert frame["conclusion"].tolist() == ["not_comparable", "worse", "not_comparable"]
+        columns = ["difference", "ci_low", "ci_high_uncorrected", "p_corrected", "p_uncorrected", "p_t", "wins", "mde"]
+        assert frame.loc[("rebuilt", "old"), columns].isna().all()
+        assert not frame.loc[("late", "old"), columns].isna().any()
+        conclusion = comparison.conclusions.get("mrr", "rebuilt", "old").as_dict()
+        assert {conclusion[name] for name in ("difference", "p_corrected", "p_uncorrected")} == {None}
+        assert (conclusion["interval"], conclusion["n"]) == (None, 30)
+        assert comparison.means["mrr"]["rebuilt"] == 0
 
     def test_of_a_budget_that_one_does_not_fill_the_measured_difference_stays(self) -> None:
         def with_texts(ranking: list[str]) -> list[rm.Retrieved]:
@@ -193,7 +200,9 @@ class TestWhatIsShown:
         full = {query: with_texts(["v", "w", "x", "y", *documents]) for query, documents in OLD.items()}
         short = {query: with_texts(documents) for query, documents in OLD.items()}
         comparison = compare({"full": full, "short": short}, "mrr@2000chars", OLD)
-        assert comparison.conclusions[0].kind == "not_comparable"
+        (conclusion,) = comparison.conclusions
+        assert conclusion.kind == "not_comparable"
+        assert (round(conclusion.as_dict()["difference"], 3), conclusion.as_dict()["p_corrected"]) == (0.8, None)
         assert comparison.tables[0].rows == [["mrr@2000chars", "0.200", "1.000", "+0.800", "-", "-", "30/0/0", "30"]]
 
 
@@ -247,6 +256,9 @@ class TestTune:
         assert [warning.split(":")[0] for warning in tuning.warnings] == ["other"]
         assert tuning.conclusion.startswith(clean.conclusion)
         assert "Not compared: other (" in tuning.conclusion
+        frame = tuning.to_pandas().set_index("setting")
+        assert frame.loc["other", ["difference", "p_corrected"]].isna().all()
+        assert not frame.loc["good", ["difference", "p_corrected"]].isna().any()
         tuning.save(tmp_path / "tuning.json")
         assert rm.load(tmp_path / "tuning.json")["other"].obstacle == obstacle
         with pytest.raises(ValueError, match=r"^Not compared: other .*leave out rankings=False"):

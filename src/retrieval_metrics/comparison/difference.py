@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -324,6 +324,16 @@ class Differences(tuple[Difference, ...], Printed):
 
     def __repr__(self) -> str:
         return f"<Differences: {len(self)}>"
+
+
+def if_measured(difference: Difference, number: float) -> float:
+    """Return a number of a difference if both systems were measured; else NaN, because it would be no result."""
+    return number if difference.measured else nan
+
+
+def if_comparable(difference: Difference, number: float) -> float:
+    """Return an interval end, p value or the like if the systems are comparable; else NaN."""
+    return number if difference.comparable else nan
 
 
 def difference_cells(difference: Difference) -> list[str]:

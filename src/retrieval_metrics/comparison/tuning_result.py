@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
@@ -217,19 +218,29 @@ class Tuning(TuningResult, Printed):
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per setting: parameters, means, and the difference from the default.
 
+        Of a setting that takes no part in the choice, the difference and its p value are NaN.
+
         Raises:
             ImportError: If pandas is not installed; the message contains the command.
         """
         rows = []
         for setting in self.settings:
             difference = setting.difference
+            gain = 0.0
+            p_corrected = 1.0
+            if setting.obstacle is not None:  # the numbers would say how its ids match
+                gain = nan
+                p_corrected = nan
+            elif difference is not None:
+                gain = difference.mean
+                p_corrected = difference.p_corrected
             rows.append(
                 {
                     "setting": setting.name,
                     **setting.parameters,
                     **setting.means,
-                    "difference": 0.0 if difference is None else difference.mean,
-                    "p_corrected": 1.0 if difference is None else difference.p_corrected,
+                    "difference": gain,
+                    "p_corrected": p_corrected,
                     "selection_rate": setting.selection_rate,
                     "feasible": setting.feasible,
                     "obstacle": setting.obstacle or "",
