@@ -54,6 +54,25 @@ def test_near_misses_that_cannot_change_the_sign_leave_the_conclusion() -> None:
     assert compare(runs).conclusions.caveats
 
 
+# Of 12 of 30 queries, the relevant document comes second.
+SECOND: Any = {query: ["x", *GOOD[query]] for query in list(GOOD)[:12]}
+NEW: Any = GOOD | SECOND
+SLIGHTLY_BETTER: Any = NEW | {query: GOOD[query] for query in list(GOOD)[:3]}
+
+
+def spell_otherwise(run: Any, n_documents: int) -> Any:
+    """Return the run with the last documents under ids in upper case."""
+    others = {document: document.upper() for document in IDS[len(IDS) - n_documents :]}
+    return {query: [others.get(document, document) for document in documents] for query, documents in run.items()}
+
+
+def test_a_significant_difference_that_would_not_be_one_with_near_misses_is_no_conclusion() -> None:
+    assert find_outcome({"old": NEW, "new": SLIGHTLY_BETTER})[0] == "not_significant"
+    assert find_outcome({"old": spell_otherwise(NEW, 12), "new": SLIGHTLY_BETTER}) == ("not_comparable", "near_misses")
+    # With the near misses, the new system would still be better.
+    assert find_outcome({"old": spell_otherwise(NEW, 2), "new": GOOD})[0] == "better"
+
+
 def test_a_difference_that_is_not_significant_may_hide_one() -> None:
     late: Any = {query: ["x", *documents] for query, documents in GOOD.items()}
     runs = {"old": late, "new": {query: ["x", documents[0]] for query, documents in cut_into_chunks(GOOD, 29).items()}}
@@ -84,8 +103,18 @@ def test_foreign_ids_are_not_measured_and_known_documents_are(run: Any, outcome:
     assert find_outcome({"a": shape(MEASURED), "b": shape(run)}, OLD) == outcome
 
 
-def test_a_system_that_retrieves_nothing_is_measured() -> None:
-    scores = {name: evaluate_silently(OLD, run).scores for name, run in {"a": MEASURED, "b": {"q0": []}}.items()}
+@pytest.mark.parametrize("empty", [{"q0": []}, {query: [] for query in OLD}])
+def test_a_system_that_retrieves_nothing_is_not_measured(empty: Any) -> None:
+    assert find_outcome({"a": MEASURED, "b": empty}, OLD) == ("not_comparable", "no_results")
+    comparison = compare({"a": MEASURED, "b": empty, "c": LATE}, qrels=OLD)
+    assert comparison.conclusions.get("mrr", "c", "a").kind == "worse"
+    with pytest.raises(ValueError, match="one of them retrieved nothing"):
+        rm.plan(0.05, "mrr", pilot=comparison.difference("mrr", "b", "a"))
+
+
+def test_a_system_that_retrieves_nothing_where_nothing_is_relevant_is_measured() -> None:
+    unanswerable: Any = {query: {"x": 0} for query in OLD}
+    scores = {name: evaluate_silently(unanswerable, {query: [] for query in OLD}).scores for name in ("a", "b")}
     assert find_unmeasured(scores) == {}
 
 
@@ -152,10 +181,17 @@ class TestWhatIsShown:
         with pytest.raises(ValueError, match="the pilot does not show how rebuilt and old differ: their ids match"):
             rm.plan(0.05, "mrr", pilot=comparison)
 
-    def test_a_frame_names_the_conclusion_beside_the_numbers(self) -> None:
-        frame = compare(self.runs, qrels=OLD).to_pandas()
-        assert frame["conclusion"].tolist() == ["not_comparable"]
-        assert frame["difference"].tolist() == [-0.5]
+    def test_machine_formats_have_no_number_that_would_be_taken_for_a_result(self) -> None:
+        comparison = compare({**self.runs, "late": LATE}, qrels=OLD)
+        frame = comparison.to_pandas().set_index(["system", "baseline"])
+        assert frame["conclusion"].tolist() == ["not_comparable", "worse", "not_comparable"]
+        columns = ["difference", "ci_low", "ci_high_uncorrected", "p_corrected", "p_uncorrected", "p_t", "wins", "mde"]
+        assert frame.loc[("rebuilt", "old"), columns].isna().all()
+        assert not frame.loc[("late", "old"), columns].isna().any()
+        conclusion = comparison.conclusions.get("mrr", "rebuilt", "old").as_dict()
+        assert {conclusion[name] for name in ("difference", "p_corrected", "p_uncorrected")} == {None}
+        assert (conclusion["interval"], conclusion["n"]) == (None, 30)
+        assert comparison.means["mrr"]["rebuilt"] == 0
 
     def test_of_a_budget_that_one_does_not_fill_the_measured_difference_stays(self) -> None:
         def with_texts(ranking: list[str]) -> list[rm.Retrieved]:
@@ -164,7 +200,9 @@ class TestWhatIsShown:
         full = {query: with_texts(["v", "w", "x", "y", *documents]) for query, documents in OLD.items()}
         short = {query: with_texts(documents) for query, documents in OLD.items()}
         comparison = compare({"full": full, "short": short}, "mrr@2000chars", OLD)
-        assert comparison.conclusions[0].kind == "not_comparable"
+        (conclusion,) = comparison.conclusions
+        assert conclusion.kind == "not_comparable"
+        assert (round(conclusion.as_dict()["difference"], 3), conclusion.as_dict()["p_corrected"]) == (0.8, None)
         assert comparison.tables[0].rows == [["mrr@2000chars", "0.200", "1.000", "+0.800", "-", "-", "30/0/0", "30"]]
 
 
@@ -218,6 +256,9 @@ class TestTune:
         assert [warning.split(":")[0] for warning in tuning.warnings] == ["other"]
         assert tuning.conclusion.startswith(clean.conclusion)
         assert "Not compared: other (" in tuning.conclusion
+        frame = tuning.to_pandas().set_index("setting")
+        assert frame.loc["other", ["difference", "p_corrected"]].isna().all()
+        assert not frame.loc["good", ["difference", "p_corrected"]].isna().any()
         tuning.save(tmp_path / "tuning.json")
         assert rm.load(tmp_path / "tuning.json")["other"].obstacle == obstacle
         with pytest.raises(ValueError, match=r"^Not compared: other .*leave out rankings=False"):
@@ -241,6 +282,28 @@ class TestTune:
         )
         with pytest.raises(ValueError, match=r"'empty', retrieved nothing|the run is empty"):
             rm.tune({"late": late, "good": GOOD, "empty": empty}, QRELS, "mrr", default="empty")
+
+    @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+    def test_a_default_that_would_not_be_worse_with_near_misses_is_refused(self) -> None:
+        settings = {"default": spell_otherwise(NEW, 12), "better": SLIGHTLY_BETTER}
+        with pytest.raises(ValueError, match=r"cannot choose a setting on this data.* default: "):
+            rm.tune(settings, QRELS, "mrr", default="default")
+
+    @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+    @pytest.mark.parametrize("doubtful", ["default", "good"])
+    def test_warnings_about_the_winner_or_the_default_stand_beside_the_choice(
+        self, doubtful: str, tmp_path: Path
+    ) -> None:
+        late: Any = {query: ["x", "y", *documents] for query, documents in GOOD.items()}
+        settings = {"default": late, "good": GOOD, "third": late}
+        settings[doubtful] = spell_otherwise(settings[doubtful], 3)
+        tuning = rm.tune(settings, QRELS, "mrr", default="default")
+        assert (tuning.winner, tuning.is_significant, tuning.doubtful) == ("good", True, (doubtful,))
+        assert [warning.split(":")[0] for warning in tuning.warnings] == [doubtful]
+        assert f"the warnings about {doubtful}" in tuning.conclusion
+        assert tuning.warnings[0].removesuffix(".") in str(tuning).replace("\n", " ")
+        tuning.report(tmp_path / "tuning.html")
+        assert "3 of 3 missing" in (tmp_path / "tuning.html").read_text()
 
     @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
     def test_a_default_with_other_ids_is_refused_whatever_the_others_are(self) -> None:

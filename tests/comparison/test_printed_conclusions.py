@@ -271,13 +271,16 @@ def check_table(comparison: rm.Comparison) -> int:
         difference = conclusion.details
         paired = difference.paired
         interval = "-"
-        if not math.isnan(difference.interval.low):
-            interval = f"[{format_signed(difference.interval.low)}, {format_signed(difference.interval.high)}]"
+        p_value = "-"
+        if difference.comparable:  # else nothing is printed that would support a conclusion
+            p_value = format_p_value(difference.p_corrected)
+            if not math.isnan(difference.interval.low):
+                interval = f"[{format_signed(difference.interval.low)}, {format_signed(difference.interval.high)}]"
         expected = [
             *[format_value(mean) for mean in comparison.means[conclusion.metric].values()],
             format_signed(difference.mean),
             interval,
-            format_p_value(difference.p_corrected),
+            p_value,
             f"{paired.wins}/{paired.ties}/{paired.losses}",
             f"{comparison.n[conclusion.metric]}",
         ]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.unused_exclusion import UnusedExclusion, find_unused_exclusion
 from retrieval_metrics.inputs.exclusion import Exclusion
 from retrieval_metrics.inputs.match_key import get_match_key
@@ -156,6 +157,64 @@ def test_it_is_said_once_at_every_door(tmp_path: Path) -> None:
     assert len(messages) == 1
     excluded = {query: [ranking[0]] for query, ranking in run.items()}
     assert collect_messages(lambda: rm.evaluate(qrels, run, "mrr", exclude=excluded)) == []
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+class TestResults:
+    """What is printed, reported, saved and concluded says it too."""
+
+    qrels: Any = {f"q{number}": [f"d{number}"] for number in range(12)}
+    kept: Any = {f"q{number}": [f"Q{number}", f"d{number}", "y"] for number in range(12)}
+    clean: Any = {f"q{number}": [f"q{number}", f"d{number}", "z"] for number in range(12)}
+    later: Any = {f"q{number}": [f"q{number}", "x", f"d{number}"] for number in range(12)}
+
+    def test_an_evaluation(self, tmp_path: Path) -> None:
+        evaluation = rm.evaluate(self.qrels, self.kept, "mrr", exclude="query_id")
+        assert [warning.kind for warning in find_data_warnings(evaluation.scores)] == ["unused_exclusion"]
+        evaluation.save(tmp_path / "evaluation.json")
+        loaded = rm.load(tmp_path / "evaluation.json")
+        assert loaded == evaluation
+        for result in (evaluation, loaded):
+            assert "exclude= left out no document" in str(result)
+            result.report(tmp_path / "report.html")
+            assert "exclude= left out no document" in (tmp_path / "report.html").read_text()
+        assert "exclude= left" not in str(rm.evaluate(self.qrels, self.clean, "mrr", exclude="query_id"))
+
+    def test_a_comparison_of_one_that_kept_the_documents_with_one_that_did_not(self, tmp_path: Path) -> None:
+        runs = {"kept": self.kept, "clean": self.clean, "later": self.later}
+        comparison = rm.compare(self.qrels, runs, "mrr", exclude="query_id")
+        obstacles = {difference.pair: difference.obstacle for difference in comparison.differences}
+        assert obstacles == {
+            ("clean", "kept"): "unused_exclusion",
+            ("later", "kept"): "unused_exclusion",
+            ("later", "clean"): "budget",
+        }
+        assert comparison.conclusions.get("mrr", "later", "clean").kind == "worse"
+        assert comparison.conclusions.get("mrr", "later", "kept").kind == "not_comparable"
+        (caveat,) = [caveat for caveat in comparison.conclusions.caveats if "exclude=" in caveat]
+        assert caveat.startswith("kept: ")
+        with pytest.raises(ValueError, match="exclude= left nothing out of one of them"):
+            rm.plan(0.05, "mrr", pilot=comparison.difference("mrr", "clean", "kept"))
+        comparison.save(tmp_path / "comparison.json")
+        assert rm.load(tmp_path / "comparison.json") == comparison
+        assert str(rm.load(tmp_path / "comparison.json")) == str(comparison)
+
+    def test_a_comparison_of_two_that_kept_the_documents(self) -> None:
+        both = {"a": self.kept, "b": {query: [*ranking[:1], "x", ranking[1]] for query, ranking in self.kept.items()}}
+        comparison = rm.compare(self.qrels, both, "mrr", exclude="query_id")
+        assert comparison.conclusions[0].kind == "worse"
+        assert "exclude=" in comparison.conclusions.caveats[0]
+
+    def test_a_choice_of_a_setting(self, tmp_path: Path) -> None:
+        settings = {"later": self.later, "clean": self.clean, "kept": self.kept}
+        tuning = rm.tune(settings, self.qrels, "mrr", default="later", exclude="query_id")
+        assert (tuning.winner, tuning["kept"].obstacle) == ("clean", "unused_exclusion")
+        assert "kept (exclude= left nothing out)" in tuning.conclusion
+        assert "exclude= left out no document" in str(tuning)
+        tuning.save(tmp_path / "tuning.json")
+        assert str(rm.load(tmp_path / "tuning.json")) == str(tuning)
+        with pytest.raises(ValueError, match=r"cannot choose .* kept: exclude= left out no document"):
+            rm.tune(settings, self.qrels, "mrr", default="kept", exclude="query_id")
 
 
 def test_rows_are_checked_together() -> None:

@@ -31,6 +31,17 @@ def test_it_remembers_numbers_in_order(tmp_path: Path) -> None:
     assert second.rankings != first.rankings
 
 
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_an_entry_whose_ids_match_no_judgment_says_so(tmp_path: Path) -> None:
+    history = rm.History(tmp_path / "history.jsonl")
+    history.add(result(1), "good")
+    history.add(rm.evaluate(QRELS, dict.fromkeys(QRELS, ("9f8a",)), "mrr"), "foreign")
+    good, foreign = history.entries()
+    assert (good.warnings, foreign.mean("mrr")) == ((), 0)
+    (warning,) = foreign.warnings
+    assert f"foreign: {warning}" in str(history)
+
+
 def test_saved_evaluations_are_compared(tmp_path: Path) -> None:
     history = rm.History(tmp_path / "h" / "history.jsonl")
     for rank in (2, 1):

@@ -123,7 +123,9 @@ def _tuning_output(tuning: rm.types.Tuning) -> output.CommandOutput:
 def _setting_record(setting: TriedSetting, tuning: rm.types.Tuning) -> dict[str, Any]:
     difference = setting.difference
     if difference is None:  # the default, which is compared with itself
-        comparison = {"gain": 0.0, "ci_low": 0.0, "ci_high": 0.0, "p_corrected": 1.0}
+        comparison: dict[str, float | None] = {"gain": 0.0, "ci_low": 0.0, "ci_high": 0.0, "p_corrected": 1.0}
+    elif setting.obstacle is not None:  # the numbers would say how its ids match
+        comparison = dict.fromkeys(("gain", "ci_low", "ci_high", "p_corrected"))
     else:
         comparison = {
             "gain": difference.mean,

@@ -154,21 +154,24 @@ def compare_scores(
     if looks > 1:
         # With fewer choices of signs, no p value could be small enough once it is multiplied by the looks.
         resamples = max(resamples, round(MIN_RESAMPLES_PER_LOOK * looks / (1 - level)))
-    differences = compute_differences(
-        scores,
-        paired_values,
-        ranking_metrics,
-        baseline,
-        level=1 - (1 - level) / looks,
-        resamples=resamples,
-        seed=seed,
-        margin=margin,
-        budgets=budgets,
-        show_progress=show_progress,
-    )
-    if looks > 1:
-        differences = _correct_for_looks(differences, looks)
-    differences = mark_id_obstacles(differences, scores, ranking_metrics)
+
+    def test_differences(values: PairedValues) -> Differences:
+        differences = compute_differences(
+            scores,
+            values,
+            ranking_metrics,
+            baseline,
+            level=1 - (1 - level) / looks,
+            resamples=resamples,
+            seed=seed,
+            margin=margin,
+            budgets=budgets,
+            show_progress=show_progress,
+        )
+        return _correct_for_looks(differences, looks) if looks > 1 else differences
+
+    differences = test_differences(paired_values)
+    differences = mark_id_obstacles(differences, scores, ranking_metrics, paired_values, test_differences)
     bounds = None
     if unjudged == "bounds":
         # Imported here because only bounds need it.

@@ -9,6 +9,7 @@ from retrieval_metrics._internal.optional_packages import import_optional, to_da
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.comparison.comparison_record import ComparisonRecord
 from retrieval_metrics.comparison.comparison_tables import ComparisonDetails, comparison_tables
+from retrieval_metrics.comparison.difference import if_comparable, if_measured
 from retrieval_metrics.comparison.tests_of_pairs import select_ranking_metrics
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.reports.tables import Printed
@@ -130,8 +131,8 @@ class Comparison(ComparisonRecord, Printed):
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per difference.
 
-        Select by `conclusion` before you read p values: where it is `"not_comparable"`, the numbers say how ids match
-        or how budgets are filled, not which system is better.
+        Where `conclusion` is `"not_comparable"`, intervals and p values are NaN, and so is the difference unless it is
+        because of a budget: it would say how ids match, not which system is better.
 
         Raises:
             ImportError: If pandas is not installed; the message contains the command.
@@ -234,20 +235,20 @@ def _difference_columns(difference: Difference) -> dict[str, Any]:
         "system": difference.system,
         "baseline": difference.baseline,
         "n": difference.n,
-        "difference": difference.mean,
-        "ci_low": difference.interval.low,
-        "ci_high": difference.interval.high,
-        "ci_low_uncorrected": difference.interval_uncorrected.low,
-        "ci_high_uncorrected": difference.interval_uncorrected.high,
-        "p_corrected": difference.p_corrected,
-        "p_uncorrected": difference.p_uncorrected,
-        "p_t": difference.paired.p_t,
-        "effect_size": difference.paired.effect_size,
-        "wins": difference.paired.wins,
-        "ties": difference.paired.ties,
-        "losses": difference.paired.losses,
-        "mde": mde.spread,
-        "mde_sparse": mde.sparse,
+        "difference": if_measured(difference, difference.mean),
+        "ci_low": if_comparable(difference, difference.interval.low),
+        "ci_high": if_comparable(difference, difference.interval.high),
+        "ci_low_uncorrected": if_comparable(difference, difference.interval_uncorrected.low),
+        "ci_high_uncorrected": if_comparable(difference, difference.interval_uncorrected.high),
+        "p_corrected": if_comparable(difference, difference.p_corrected),
+        "p_uncorrected": if_comparable(difference, difference.p_uncorrected),
+        "p_t": if_comparable(difference, difference.paired.p_t),
+        "effect_size": if_measured(difference, difference.paired.effect_size),
+        "wins": if_measured(difference, difference.paired.wins),
+        "ties": if_measured(difference, difference.paired.ties),
+        "losses": if_measured(difference, difference.paired.losses),
+        "mde": if_comparable(difference, mde.spread),
+        "mde_sparse": if_comparable(difference, mde.sparse),
     }
 
 
@@ -257,5 +258,5 @@ def _conclusion_columns(conclusion: Conclusion) -> dict[str, Any]:
     margin_test = conclusion.details.margin
     if margin_test is not None:
         columns["noninferiority"] = conclusion.noninferiority
-        columns["ci_low_one_sided"] = margin_test.low
+        columns["ci_low_one_sided"] = if_comparable(conclusion.details, margin_test.low)
     return columns

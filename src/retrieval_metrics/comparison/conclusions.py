@@ -203,7 +203,11 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
         return rare_effect_wording.rare_effect_note(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the conclusion as built-in types, for JSON."""
+        """Return the conclusion as built-in types, for JSON; what supports no conclusion is None, as in a table `-`."""
+        difference = self.details
+        interval = None
+        if difference.comparable:
+            interval = list(self.interval)
         margin = None
         if self.noninferiority is not None:
             margin = {"size": self.margin, "outcome": self.noninferiority}
@@ -218,10 +222,10 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
             "system": self.system,
             "baseline": self.baseline,
             "conclusion": self.kind,
-            "difference": self.difference,
-            "interval": list(self.interval),
-            "p_corrected": self.p_corrected,
-            "p_uncorrected": self.details.p_uncorrected,
+            "difference": self.difference if difference.measured else None,
+            "interval": interval,
+            "p_corrected": self.p_corrected if difference.comparable else None,
+            "p_uncorrected": difference.p_uncorrected if difference.comparable else None,
             "n": self.n,
             "margin": margin,
             "unjudged_bounds": unjudged_bounds,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -65,10 +65,11 @@ class Difference:
         margin: The result of the test against the margin; None if there is no margin.
         comparable: Whether the difference says which system is better. Otherwise it is never significant.
         obstacle: Why it does not say so, if it is not comparable: the two systems fill the budget of the metric
-            unequally (`"budget"`, see `Comparison.budgets`); the ids of one match no judgment and are unknown to the
-            others (`"foreign_ids"`); ids or values that nearly match could change the conclusion (`"near_misses"`);
-            those of one seem to be shifted (`"shifted_ids"`); or spans are judged and the position of the items of one
-            is unknown (`"unlocated"`).
+            unequally (`"budget"`, see `Comparison.budgets`); one retrieved nothing (`"no_results"`); the ids of one
+            match no judgment and are unknown to the others (`"foreign_ids"`); ids or values that nearly match could
+            change the conclusion (`"near_misses"`); those of one seem to be shifted (`"shifted_ids"`); or spans are
+            judged and the position of the items of one is unknown (`"unlocated"`); or one
+            alone kept the documents that `exclude=` should leave out (`"unused_exclusion"`).
         selected_from: From how many pairs of results this pair was selected by its results; the p value and the
             interval are corrected for that too.
         higher_is_better: Whether a higher value of the metric is better; queries are won and lost accordingly.
@@ -323,6 +324,16 @@ class Differences(tuple[Difference, ...], Printed):
 
     def __repr__(self) -> str:
         return f"<Differences: {len(self)}>"
+
+
+def if_measured(difference: Difference, number: float) -> float:
+    """Return a number of a difference if both systems were measured; else NaN, because it would be no result."""
+    return number if difference.measured else nan
+
+
+def if_comparable(difference: Difference, number: float) -> float:
+    """Return an interval end, p value or the like if the systems are comparable; else NaN."""
+    return number if difference.comparable else nan
 
 
 def difference_cells(difference: Difference) -> list[str]:

@@ -108,9 +108,14 @@ def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: Clusters
     if pilot.metric != str(metric):
         raise ValueError(f"the pilot is a difference in {pilot.metric}, not in {metric}; pass metric={pilot.metric!r}")
     if not pilot.measured:
+        reason = "their ids match the judgments badly"
+        if pilot.obstacle == "no_results":
+            reason = "one of them retrieved nothing"
+        if pilot.obstacle == "unused_exclusion":
+            reason = "exclude= left nothing out of one of them"
         raise ValueError(
-            f"the pilot does not show how {pilot.system} and {pilot.baseline} differ: their ids match the judgments "
-            "badly; follow the warnings of the comparison first, or leave out pilot="
+            f"the pilot does not show how {pilot.system} and {pilot.baseline} differ: {reason}; follow the warnings of "
+            "the comparison first, or leave out pilot="
         )
     labels = pilot.clusters if clusters == "source" else _cluster_labels(pilot.queries, clusters)
     units = Units.from_values(pilot.values, labels)

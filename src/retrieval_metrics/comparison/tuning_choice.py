@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from retrieval_metrics.comparison.compare import compare_evaluations
-from retrieval_metrics.comparison.id_obstacles import find_unmeasured
+from retrieval_metrics.comparison.id_obstacles import find_unmeasured, has_unused_exclusion
 from retrieval_metrics.comparison.tuning_bounds import list_bounded_means
 from retrieval_metrics.comparison.tuning_result import TriedSetting, Tuning
 from retrieval_metrics.comparison.tuning_wording import (
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparison.comparison import Comparison
     from retrieval_metrics.comparison.difference import Difference
-    from retrieval_metrics.comparison.tuning_result import TuningObstacle, TuningRule
+    from retrieval_metrics.comparison.id_obstacles import Obstacle
+    from retrieval_metrics.comparison.tuning_result import TuningRule
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.metrics.base.metric import Metric
 
@@ -98,6 +99,7 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
             obstacle=obstacles.get(name),
         )
         settings.append(setting)
+    warnings_by_setting = _find_warnings(comparison, [winner, rule.default, *obstacles])
     settings.sort(key=lambda setting: -setting.means[rule.metrics[0]])
     return Tuning(
         rule=rule,
@@ -118,7 +120,8 @@ def choose_setting(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, s
         ),
         p=1.0 if difference is None else difference.p_corrected,
         evaluations=dict(comparison.evaluations),
-        warnings=tuple(system_wide_warnings({name: comparison.scores[name] for name in obstacles})),
+        warnings=tuple(warning for warnings in warnings_by_setting.values() for warning in warnings),
+        doubtful=tuple(name for name in (winner, rule.default) if name in warnings_by_setting),
     )
 
 
@@ -134,7 +137,7 @@ def _list_choices(default: str, names: Iterable[str], feasible: Container[str], 
     return choices
 
 
-def _find_obstacles(comparison: Comparison, default: str) -> dict[str, TuningObstacle]:
+def _find_obstacles(comparison: Comparison, default: str) -> dict[str, Obstacle]:
     """Return the settings that cannot be compared with the default.
 
     They retrieved nothing, or it depends on how their ids match the judgments.
@@ -142,29 +145,45 @@ def _find_obstacles(comparison: Comparison, default: str) -> dict[str, TuningObs
     Raises:
         ValueError: If this is due to the default, or no other setting is left because of ids.
     """
-    obstacles: dict[str, TuningObstacle] = {}
-    for name, scores in comparison.scores.items():
-        if scores.origin is not None and not scores.origin.judged.n_retrieved.any():
-            obstacles[name] = "no_results"
+    unmeasured = find_unmeasured(comparison.scores)
+    obstacles: dict[str, Obstacle] = {
+        name: obstacle for name, obstacle in unmeasured.items() if obstacle == "no_results"
+    }
     if default in obstacles:
         warnings = system_wide_warnings({default: comparison.scores[default]})
         raise ValueError(format_undecidable_tuning(format_empty_default(default), warnings))
     has_foreign_ids = False
     is_default_at_fault = False
     for difference in comparison.differences:
-        if _is_blocked_by_ids(difference):
+        if _is_blocked_by_ids(difference) and difference.system not in obstacles:
             has_foreign_ids = True
-            obstacles[difference.system] = cast("TuningObstacle", difference.obstacle)
-            if difference.obstacle == "near_misses" and not has_near_ids(comparison.scores[difference.system]):
+            obstacles[difference.system] = cast("Obstacle", difference.obstacle)
+            scores = comparison.scores[difference.system]
+            if difference.obstacle == "near_misses" and not has_near_ids(scores):
+                is_default_at_fault = True
+            if difference.obstacle == "unused_exclusion" and not has_unused_exclusion(scores):
                 is_default_at_fault = True
     if not has_foreign_ids:
         return obstacles
     is_no_setting_left = len(obstacles) == len(comparison.scores) - 1
-    if is_no_setting_left or is_default_at_fault or default in find_unmeasured(comparison.scores):
-        blocked = [conclusion for conclusion in comparison.conclusions if _is_blocked_by_ids(conclusion.details)]
+    if is_no_setting_left or is_default_at_fault or default in unmeasured:
+        blocked = []
+        for conclusion in comparison.conclusions:
+            if _is_blocked_by_ids(conclusion.details) and conclusion.details.obstacle != "no_results":
+                blocked.append(conclusion)
         warnings = system_wide_warnings(comparison.scores)
         raise ValueError(format_undecidable_tuning(blocked[0].sentence, warnings))
     return obstacles
+
+
+def _find_warnings(comparison: Comparison, first_names: Iterable[str]) -> dict[str, list[str]]:
+    """Return what is wrong with the data of the settings that have warnings, these settings first."""
+    warnings_by_setting = {}
+    for name in dict.fromkeys([*first_names, *comparison.scores]):
+        warnings = system_wide_warnings({name: comparison.scores[name]})
+        if warnings:
+            warnings_by_setting[name] = warnings
+    return warnings_by_setting
 
 
 def _is_blocked_by_ids(difference: Difference) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.comparison.difference import UNKNOWN
 from retrieval_metrics.comparison.tuning_curves import make_grid
 from retrieval_metrics.evaluation.about_section import format_about_section
 from retrieval_metrics.reports import numbers, page, svg_charts
@@ -65,7 +66,9 @@ def _settings_table(tuning: TuningResult) -> Table:
     rows = []
     for setting in tuning.settings:
         gain_cells = ["", "", ""]
-        if setting.difference is not None:
+        if setting.obstacle is not None:
+            gain_cells = [UNKNOWN] * len(gain_cells)
+        elif setting.difference is not None:
             gain_cells = [
                 numbers.format_signed(setting.difference.mean),
                 numbers.format_interval(setting.difference.interval, difference=True),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from math import nan
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics._internal.validation import UnknownKeyError
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.statistics.mean_intervals import Interval
 
-
-# Why a setting takes no part in a choice.
-TuningObstacle: TypeAlias = "Obstacle | Literal['no_results']"
 
 # How many settings an error names.
 MAX_NAMED_SETTINGS = 6
@@ -73,7 +71,8 @@ class TriedSetting(NamedTuple):
         difference: Its difference from the default, corrected for all settings; None of the default itself.
         obstacle: Why it takes no part in the choice: its ids match no judgment (`"foreign_ids"`), nearly match
             (`"near_misses"`), or are shifted by one (`"shifted_ids"`), or its items cannot be located (`"unlocated"`),
-            or it retrieved nothing (`"no_results"`); None if it takes part.
+            or it retrieved nothing (`"no_results"`), or `exclude=` left nothing out of it (`"unused_exclusion"`); None
+            if it takes part.
     """
 
     name: str
@@ -82,7 +81,7 @@ class TriedSetting(NamedTuple):
     feasible: bool
     selection_rate: float
     difference: Difference | None
-    obstacle: TuningObstacle | None = None
+    obstacle: Obstacle | None = None
 
     @property
     def gain(self) -> float:
@@ -109,6 +108,7 @@ class TuningResult:
     p: float
     evaluations: Mapping[str, Evaluation]
     warnings: tuple[str, ...]
+    doubtful: tuple[str, ...]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TuningResult):
@@ -172,7 +172,8 @@ class Tuning(TuningResult, Printed):
         expected_gain_interval: Its confidence interval; it ends at 0 where the test does not find the winner better.
         p: The p value of the winner against the default, corrected for all settings; 1 if the default wins.
         evaluations: The evaluation of each setting, by name.
-        warnings: What is wrong with the data of the settings that take no part in the choice.
+        warnings: What is wrong with the data of settings: of the winner, the default, those left out, then others.
+        doubtful: The winner and the default, if there are warnings about them.
     """
 
     def _tables(self) -> list[Table]:
@@ -217,19 +218,29 @@ class Tuning(TuningResult, Printed):
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per setting: parameters, means, and the difference from the default.
 
+        Of a setting that takes no part in the choice, the difference and its p value are NaN.
+
         Raises:
             ImportError: If pandas is not installed; the message contains the command.
         """
         rows = []
         for setting in self.settings:
             difference = setting.difference
+            gain = 0.0
+            p_corrected = 1.0
+            if setting.obstacle is not None:  # the numbers would say how its ids match
+                gain = nan
+                p_corrected = nan
+            elif difference is not None:
+                gain = difference.mean
+                p_corrected = difference.p_corrected
             rows.append(
                 {
                     "setting": setting.name,
                     **setting.parameters,
                     **setting.means,
-                    "difference": 0.0 if difference is None else difference.mean,
-                    "p_corrected": 1.0 if difference is None else difference.p_corrected,
+                    "difference": gain,
+                    "p_corrected": p_corrected,
                     "selection_rate": setting.selection_rate,
                     "feasible": setting.feasible,
                     "obstacle": setting.obstacle or "",

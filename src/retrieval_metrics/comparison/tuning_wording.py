@@ -9,33 +9,41 @@ from retrieval_metrics.reports import numbers
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from retrieval_metrics.comparison.id_obstacles import Obstacle
     from retrieval_metrics.comparison.tuning_bounds import BoundedMean
-    from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningObstacle, TuningResult
+    from retrieval_metrics.comparison.tuning_result import TriedSetting, TuningResult
 
 
 # How many settings are named with the share of resamples that choose them.
 MAX_NAMED_SHARES = 3
 # How many settings are named that cannot be told from the winner.
 MAX_INDISTINGUISHABLE = 4
+# How many warnings about the data of settings are shown.
+MAX_WARNINGS = 6
 # How many settings are named that take no part for the same reason.
 MAX_LEFT_OUT = 4
 
 
 # Why a setting takes no part in the choice.
-OBSTACLES: dict[TuningObstacle, str] = {
+OBSTACLES: dict[Obstacle, str] = {
     "foreign_ids": "no ID is judged",
     "shifted_ids": "IDs or rankings seem shifted by one",
     "near_misses": "IDs nearly match the judgments",
     "unlocated": "results could not be located in their sources",
     "no_results": "nothing retrieved",
+    "unused_exclusion": "exclude= left nothing out",
 }
 
 
 def format_tuning_conclusion(tuning: TuningResult) -> str:
-    """Return which setting to use, and why, in a sentence, and which settings take no part."""
-    sentence = _format_choice(tuning)
+    """Return which setting to use, and why, in a sentence, which ones take no part, and which have warnings."""
+    sentences = [_format_choice(tuning)]
     left_out = format_left_out(tuning.settings)
-    return f"{sentence} {left_out}." if left_out else sentence
+    if left_out:
+        sentences.append(f"{left_out}.")
+    if tuning.doubtful:
+        sentences.append(f"See the warnings about {numbers.join_names(list(tuning.doubtful))}.")
+    return " ".join(sentences)
 
 
 def _format_choice(tuning: TuningResult) -> str:
@@ -91,13 +99,16 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
     if n_excluded:
         verb = "violates" if n_excluded == 1 else "violate"
         notes.append(f"{numbers.format_count(n_excluded, 'setting')} {verb} the constraints, excluded")
-    notes += [warning.removesuffix(".") for warning in tuning.warnings]
+    notes += [warning.removesuffix(".") for warning in tuning.warnings[:MAX_WARNINGS]]
+    n_further = len(tuning.warnings) - MAX_WARNINGS
+    if n_further > 0:
+        notes.append(f"{numbers.format_count(n_further, 'further warning')}: tuning.warnings")
     return notes
 
 
 def format_left_out(settings: Sequence[TriedSetting]) -> str:
     """Return which settings take no part in the choice, and why; empty if all take part."""
-    names_by_obstacle: dict[TuningObstacle, list[str]] = {}
+    names_by_obstacle: dict[Obstacle, list[str]] = {}
     for setting in settings:
         if setting.obstacle is not None:
             names_by_obstacle.setdefault(setting.obstacle, []).append(setting.name)

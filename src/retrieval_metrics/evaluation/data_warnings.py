@@ -47,6 +47,7 @@ WarningKind: TypeAlias = Literal[
     "value_types",
     "shifted_ids",
     "missing_values",
+    "unused_exclusion",
     "shared_file_names",
     "without_match_value",
     "distances",
@@ -67,6 +68,7 @@ SYSTEM_WIDE: tuple[WarningKind, ...] = (
     "value_types",
     "shifted_ids",
     "missing_values",
+    "unused_exclusion",
     "shared_file_names",
     "without_match_value",
     "distances",
@@ -108,6 +110,8 @@ def _search_data_warnings(scores: Scores, origin: Origin) -> list[DataWarning]:
     if swapped is not None:
         warnings.append(DataWarning("swapped_arguments", wording.format_swapped_arguments(swapped)))
     warnings += _find_id_warnings(origin, find_shifted_ids(scores))
+    if origin.unused_exclusion is not None:
+        warnings.append(DataWarning("unused_exclusion", wording.format_unused_exclusion(origin.unused_exclusion)))
     warnings += _find_match_warnings(origin)
     if are_distances(origin.judged, origin.run):
         warnings.append(DataWarning("distances", wording.format_distances()))

@@ -127,11 +127,9 @@ def evaluate(
     scores = score_run(read_qrels, run, parsed_metrics, rules, matching, exclusion=exclusion)
     if exclusion is not None:
         # Imported here because few evaluations leave documents out.
-        from retrieval_metrics.evaluation.unused_exclusion import warn_about_unused_exclusion
-        from retrieval_metrics.inputs.exclusion import ExcludedRun
+        from retrieval_metrics.evaluation.unused_exclusion import with_unused_exclusion
 
-        origin = scores.require_origin("checked")
-        warn_about_unused_exclusion(exclusion, ExcludedRun(origin.run, origin.judged.n_excluded), read_qrels, matching)
+        scores = with_unused_exclusion(scores, exclusion, read_qrels)
     found_clusters = find_clusters(questions, read_qrels, clusters)
     if found_clusters is not None:
         scores = scores.clustered(found_clusters)

@@ -13,6 +13,7 @@ from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_met
 from retrieval_metrics.evaluation.saved_value_checks import require_correct_values
 from retrieval_metrics.evaluation.scores import Origin, Scores, columns_by_metric
 from retrieval_metrics.evaluation.totals import Totals
+from retrieval_metrics.evaluation.unused_exclusion import UnusedExclusion
 from retrieval_metrics.files.record_classes import register_record
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
 from retrieval_metrics.files.saved_questions import decode_questions, encode_qrels
@@ -132,6 +133,8 @@ def _encode_origin(origin: Origin, texts: dict[str, int], questions_like: str | 
         section["rounds"] = origin.rounds
     if origin.judged.n_excluded is not None:
         section["excluded"] = _encode_excluded(origin.judged)
+    if origin.unused_exclusion is not None:
+        section["unused_exclusion"] = encode_record(origin.unused_exclusion, "the unused exclusion")
     section["questions"] = questions
     section["run"] = encode_run(origin.run, texts)
     return section
@@ -283,7 +286,10 @@ def _decode_origin(
             get_match_key(match)
         judged = judge(qrels, run, match, rules.order)
         _decode_excluded(section.get("excluded"), judged)
-        return Origin(judged, run, match, rounds)
+        unused_exclusion = decode_record(section.get("unused_exclusion"))
+        if unused_exclusion is not None and not isinstance(unused_exclusion, UnusedExclusion):
+            raise ValueError(f"the unused exclusion is {unused_exclusion!r}")
+        return Origin(judged, run, match, rounds, unused_exclusion)
 
 
 def _encode_totals(totals: Totals) -> Section:

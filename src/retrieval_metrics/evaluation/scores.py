@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.stage_sources import StageSources
     from retrieval_metrics.evaluation.summary import Summary
     from retrieval_metrics.evaluation.totals import Totals
+    from retrieval_metrics.evaluation.unused_exclusion import UnusedExclusion
     from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.match_key import Key
@@ -57,12 +58,14 @@ class Origin(NamedTuple):
         run: The run, as given.
         match: What ids of the judgments were compared with.
         rounds: Over how many runs each value is a mean; of several, `run` holds one ranking for each query.
+        unused_exclusion: Why `exclude=` left nothing out of the run; None if nothing looks wrong.
     """
 
     judged: JudgedRun
     run: Mapping[Any, Any]
     match: str | Key | Matching
     rounds: int = 1
+    unused_exclusion: UnusedExclusion | None = None
 
 
 @dataclass(eq=False)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.budget_coverage import BudgetFill
     from retrieval_metrics.evaluation.counts import Counts
     from retrieval_metrics.evaluation.totals import Record
+    from retrieval_metrics.evaluation.unused_exclusion import UnusedExclusion
     from retrieval_metrics.inputs.clusters import Clusters
     from retrieval_metrics.matching.budget import Budget
     from retrieval_metrics.metrics.base.metric import Metric
@@ -73,6 +74,7 @@ class Summary(NamedTuple):
         clusters: The clusters of the queries; None if queries are independent.
         budget_fills: How the rankings fill each budget of the metrics, as far as that is known.
         tie_range: The range of the means over all orders of equal scores; None if it was not computed.
+        unused_exclusion: Why `exclude=` left nothing out; None if nothing looks wrong, or it is not known.
     """
 
     metrics: tuple[MetricSummary, ...]
@@ -81,6 +83,7 @@ class Summary(NamedTuple):
     clusters: ClusterSummary | None
     budget_fills: Mapping[Budget, BudgetFill]
     tie_range: TieRange | None
+    unused_exclusion: UnusedExclusion | None = None
 
 
 def summarize(record: Record) -> Summary:
@@ -113,6 +116,9 @@ def _compute_summary(record: Record) -> Summary:
                 residual=_residual(record, metric),
             )
         )
+    unused_exclusion = None
+    if isinstance(record, Scores) and record.origin is not None:
+        unused_exclusion = record.origin.unused_exclusion
     return Summary(
         metrics=tuple(metric_summaries),
         counts=record.counts,
@@ -120,6 +126,7 @@ def _compute_summary(record: Record) -> Summary:
         clusters=_summarize_clusters(record),
         budget_fills=_measure_budgets(record),
         tie_range=TieRange.from_record(record),
+        unused_exclusion=unused_exclusion,
     )
 
 

@@ -46,6 +46,11 @@ def summary_notes(summary: Summary) -> list[str]:
     """Return the lines below the table of the means."""
     metrics = [metric_summary.metric for metric_summary in summary.metrics]
     notes = describe_counts(summary.counts, summary.rules, metrics)
+    if summary.unused_exclusion is not None:
+        # Imported here because few evaluations leave documents out.
+        from retrieval_metrics.evaluation.data_warning_wording import format_unused_exclusion
+
+        notes.append(format_unused_exclusion(summary.unused_exclusion))
     if summary.clusters is not None:
         notes += cluster_notes(summary.clusters)
     notes += depth_notes(summary.counts, metrics)

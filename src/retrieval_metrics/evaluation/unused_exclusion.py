@@ -15,11 +15,12 @@ which the corpus of the dataset has none, can never be left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics._internal.warn import warn
+from retrieval_metrics.files.record_classes import register_record
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import FILE_NAME, METADATA_PREFIX, get_file_name, get_match_key
 from retrieval_metrics.inputs.run import Run
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId, QueryId
+    from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.exclusion import ExcludedRun, Exclusion
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.inputs.qrels import Qrels
@@ -50,6 +52,7 @@ MIN_QUERIES = 5
 ExclusionIssue: TypeAlias = Literal["spelling", "type", "attribute", "no_value", "not_in_corpus"]
 
 
+@register_record
 @dataclass(frozen=True, slots=True)
 class UnusedExclusion:
     """Why nothing was left out.
@@ -95,6 +98,22 @@ def warn_about_unused_exclusion(
         from retrieval_metrics.evaluation.data_warning_wording import format_unused_exclusion
 
         warn(format_unused_exclusion(unused))
+
+
+def with_unused_exclusion(scores: Scores, exclusion: Exclusion, qrels: Qrels) -> Scores:
+    """Return the scores of a run with why nothing was left out of it, if something looks wrong.
+
+    Args:
+        scores: The scores.
+        exclusion: What was to be left out.
+        qrels: The judgments, with the corpus of the dataset if it is known.
+    """
+    origin = scores.require_origin("checked")
+    n_excluded = origin.judged.n_excluded
+    if n_excluded is not None and n_excluded.any():
+        return scores
+    unused = find_unused_exclusion(exclusion, origin.run, qrels, origin.match)
+    return scores if unused is None else replace(scores, origin=origin._replace(unused_exclusion=unused))
 
 
 def find_unused_exclusion(

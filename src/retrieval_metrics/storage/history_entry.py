@@ -8,6 +8,7 @@ from math import isclose, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.version import __version__
+from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.score_fingerprints import (
     evaluation_set_fingerprint,
     rankings_fingerprint,
@@ -45,6 +46,7 @@ class Entry:
         saved: The file in which it was saved, as a path relative to the history; None if it was not saved.
         labels: The labels of the evaluation.
         version: The version of this package.
+        warnings: Why no conclusion may be drawn from its means, such as ids that match no judgment.
     """
 
     label: str
@@ -58,6 +60,7 @@ class Entry:
     saved: str | None
     labels: Mapping[str, Any]
     version: str
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, evaluation: Evaluation, label: str, saved: str | None, labels: Mapping[str, Any]) -> Entry:
@@ -79,6 +82,7 @@ class Entry:
             saved=saved,
             labels=validate_labels(labels),
             version=__version__,
+            warnings=tuple(warning.message for warning in find_data_warnings(scores) if warning.is_blocking),
         )
 
     def mean(self, metric: str | Metric) -> float | None:
@@ -123,7 +127,7 @@ def encode_entry(entry: Entry) -> dict[str, Any]:
     for name, mean in entry.means.items():
         low, high = entry.intervals[name]
         metrics[name] = MetricLine(_or_null(mean), _or_null(low), _or_null(high), entry.n[name])
-    return {
+    line: dict[str, Any] = {
         "label": entry.label,
         "date": entry.date.isoformat(),
         "metrics": metrics,
@@ -134,6 +138,9 @@ def encode_entry(entry: Entry) -> dict[str, Any]:
         "labels": entry.labels,
         "version": entry.version,
     }
+    if entry.warnings:
+        line["warnings"] = entry.warnings
+    return line
 
 
 def decode_entry(line: Mapping[str, Any], place: str) -> Entry:
@@ -163,6 +170,7 @@ def decode_entry(line: Mapping[str, Any], place: str) -> Entry:
             saved=line.get("saved"),
             labels=dict(line.get("labels", {})),
             version=str(line.get("version", "")),
+            warnings=tuple(map(str, line.get("warnings", ()))),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)

@@ -26,7 +26,10 @@ def entries_table(entries: Sequence[Entry]) -> Table:
         changes = "" if previous is None else " and ".join(entry.differs_from(previous))
         rows.append([f"{entry.date:%Y-%m-%d %H:%M}", entry.label, *cells, changes])
         previous = entry
-    return Table(["date", "label", *metrics, "changed"], rows, _looks_notes(entries), words=(0, 1, -1))
+    notes = _looks_notes(entries)
+    for entry in entries:
+        notes += [f"{entry.label}: {warning}" for warning in entry.warnings]
+    return Table(["date", "label", *metrics, "changed"], rows, notes, words=(0, 1, -1))
 
 
 def _looks_notes(entries: Sequence[Entry]) -> list[str]:
