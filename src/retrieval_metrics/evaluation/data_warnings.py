@@ -29,6 +29,7 @@ from retrieval_metrics.metrics.base.metric import as_metric
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.near_miss_remedy import IdChange
     from retrieval_metrics.evaluation.scores import Origin, Scores
     from retrieval_metrics.evaluation.shifted_ids import ShiftedIds
@@ -199,9 +200,8 @@ def system_wide_warnings(scores_by_system: Mapping[str, Scores]) -> list[str]:
     """Return the warnings that concern every number of a system, a sentence each."""
     sentences = []
     for name, scores in scores_by_system.items():
-        for warning in find_data_warnings(scores):
-            if warning.kind in SYSTEM_WIDE or warning.is_blocking:
-                sentences.append(wording.format_system_warning(name, warning.message))
+        for message in find_system_wide_warnings(scores):
+            sentences.append(wording.format_system_warning(name, message))
     return sentences
 
 
@@ -274,16 +274,65 @@ def make_near_miss_report(near_misses: NearMisses, origin: Origin | None) -> Nea
 
 
 def find_near_misses_note(scores: Scores, metric: str, floor: float) -> str:
-    """Return the warning about near misses if the mean of a metric would reach a floor with them; else nothing."""
+    """Return why the mean of a metric misses a floor if its ids do it; else nothing.
+
+    That is the warning about near misses if the mean would reach the floor with them, or the one that no retrieved
+    document is judged.
+    """
     # Imported here because only a mean below its floor needs it.
     from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, mean_with_near_misses
 
-    if not has_near_ids(scores) or mean_with_near_misses(scores, as_metric(metric)) < floor:
+    parsed_metric = as_metric(metric)
+    if parsed_metric.definition.is_given:
         return ""
+    if has_near_ids(scores) and mean_with_near_misses(scores, parsed_metric) >= floor:
+        return _find_near_id_warning(scores)
+    return _find_foreign_id_warning(scores)
+
+
+def find_query_near_misses_note(scores: Scores, metric: str, floors: Mapping[QueryId, float]) -> str:
+    """Return why the values of a metric in some queries miss their floors if ids do it in all of them; else nothing.
+
+    Args:
+        scores: The scores.
+        metric: The metric.
+        floors: The missed floors by query.
+    """
+    # Imported here because only a value below its floor needs it.
+    from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, measure_near_miss_effect
+
+    parsed_metric = as_metric(metric)
+    if parsed_metric.definition.is_given:
+        return ""
+    if has_near_ids(scores):
+        changes = measure_near_miss_effect(scores, [parsed_metric]).get(parsed_metric, {})
+        values = dict(zip(scores.queries, scores.column(parsed_metric).tolist(), strict=True))
+        if all(values[query] + changes.get(query, 0.0) >= floor for query, floor in floors.items()):
+            return _find_near_id_warning(scores)
+    return _find_foreign_id_warning(scores)
+
+
+def _find_near_id_warning(scores: Scores) -> str:
     for warning in find_data_warnings(scores):
         if warning.kind in {"near_misses", "near_queries", "value_types", "no_common_ids"}:
             return warning.message
     return ""
+
+
+def _find_foreign_id_warning(scores: Scores) -> str:
+    for warning in find_data_warnings(scores):
+        if warning.kind == "no_common_ids" and warning.is_blocking:
+            return warning.message
+    return ""
+
+
+def find_system_wide_warnings(scores: Scores) -> list[str]:
+    """Return the warnings that concern every number of a system, as `evaluate` issues them."""
+    messages = []
+    for warning in find_data_warnings(scores):
+        if warning.kind in SYSTEM_WIDE or warning.is_blocking:
+            messages.append(warning.message)
+    return messages
 
 
 # Values of another type.

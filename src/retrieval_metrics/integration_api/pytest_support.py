@@ -1,6 +1,11 @@
 """For integrations that test new evaluations against those that they saved in files."""
 
-from retrieval_metrics.evaluation.data_warnings import find_data_warnings, find_near_misses_note
+from retrieval_metrics.evaluation.data_warnings import (
+    find_data_warnings,
+    find_near_misses_note,
+    find_query_near_misses_note,
+    find_system_wide_warnings,
+)
 from retrieval_metrics.evaluation.mean_limits import check_ceiling
 from retrieval_metrics.evaluation.score_fingerprints import evaluation_set_fingerprint
 from retrieval_metrics.evaluation.summary_wording import depth_notes
@@ -14,6 +19,8 @@ __all__ = [
     "evaluation_set_fingerprint",
     "find_data_warnings",
     "find_near_misses_note",
+    "find_query_near_misses_note",
+    "find_system_wide_warnings",
     "min_significant_units",
     "require_useful_bound",
     "with_source_texts",

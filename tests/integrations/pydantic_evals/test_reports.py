@@ -75,6 +75,63 @@ def test_a_build_fails_where_retrieval_is_broken(request: pytest.FixtureRequest)
             assert check(evaluation, at_least={"mrr": 0.4}, name=name).verdicts[0].outcome == "passed"
 
 
+TEXTS = {"shop.md": "Refunds take five working days. Shipping is free.", "help.md": "Ask us by mail."}
+
+# Per kind of judgment: what is judged for a question that `TEXTS["shop.md"]` answers.
+JUDGED: dict[str, Any] = {
+    "quote": [rm.Quote("five working days")],
+    "graded quotes": {rm.Quote("five working days"): 2, rm.Quote("Shipping is free"): 1},
+    "groups": [[rm.Quote("no such words"), rm.Text(TEXTS["shop.md"])]],
+    "metadata": [rm.Metadata(page=3)],
+    "span": [rm.Span("shop.md", 0, 10)],
+    "forbidden": {rm.Quote("five working days"): 1, ~rm.Metadata(page=3): -1},
+}
+
+
+@pytest.mark.parametrize("kind", list(JUDGED))
+def test_questions_judged_by_pieces_are_gated_like_those_judged_by_ids(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    texts = {f"q{number}": f"{number}: how long does a refund take?" for number in range(12)}
+    questions = rm.EvaluationSet(texts, dict.fromkeys(texts, JUDGED[kind]))
+    settings: Any = {"relevant": "metadata.relevant"}
+    dataset = Dataset[str, Any, Any](
+        name="pieces",
+        cases=[Case(**fields) for fields in questions.to_pydantic_evals()],
+        evaluators=[RetrievalMetrics(["mrr"], **settings, evaluation_name="")],
+        report_evaluators=[RetrievalReport(["mrr"], **settings, evaluation_name="")],
+    )
+    right = rm.Retrieved("c1", TEXTS["shop.md"], "shop.md", 0, metadata={"page": 3})
+    wrong = rm.Retrieved("c2", TEXTS["help.md"], "help.md", 0, metadata={"page": 4})
+    check = RetrievalCheck(request.node, SETTINGS, checks=1, records=[])
+
+    def gate(name: str, retrieve: Any, mean: float) -> None:
+        report = dataset.evaluate_sync(retrieve, progress=False)
+        averages = report.averages()
+        assert averages is not None
+        assert averages.scores == {"mrr": mean}
+        assert not report.report_evaluator_failures
+        table: Any = report.analyses[0]
+        assert table.rows[0][:2] == ["mrr", mean]
+        evaluation = to_evaluation(report, "mrr", **settings)
+        assert evaluation.means["mrr"] == mean
+        check(evaluation, at_least={"mrr": 0.8}, name=name)
+
+    gate("good", lambda _: [right, wrong], 1.0)
+    with pytest.raises(pytest.fail.Exception, match="mrr below floor"):
+        gate("broken", lambda text: [wrong, right] if int(text.partition(":")[0]) % 2 else [right, wrong], 0.75)
+
+
+def test_one_case_with_a_wrong_piece_is_left_out_of_the_report() -> None:
+    pieces = {"good": [{"type": "quote", "text": "five working days"}], "bad": [{"type": "quote"}]}
+    cases = [Case(name=name, inputs=name, expected_output=relevant) for name, relevant in pieces.items()]
+    found = [{"id": "c1", "text": TEXTS["shop.md"]}]
+    report = Dataset[str, Any, Any](name="wrong", cases=cases).evaluate_sync(lambda _: found, progress=False)
+    with pytest.warns(rm.RetrievalWarning, match="1 of 2 cases are left out; case 'bad' cannot be judged"):
+        evaluation = to_evaluation(report, "mrr")
+    assert evaluation.per_query["mrr"] == {"good": 1.0}
+
+
 def test_a_task_that_failed_counts_as_0_in_the_report() -> None:
     cases = [Case(name=name, inputs=name, expected_output=["d7"]) for name in ("good", "bad", "fine")]
     cases.append(Case(name="bad, nothing relevant", inputs="bad", expected_output=[]))

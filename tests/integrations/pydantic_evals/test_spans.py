@@ -138,6 +138,30 @@ class TestSpans:
         report = evaluate_task(answer, lifecycle=keep_spans(path), retrieved="attributes.retrieved", match="source")
         assert report.cases[0].scores["mrr"].value == 0.5
 
+    def test_the_report_keeps_where_a_document_comes_from(self, tracer: trace.Tracer) -> None:
+        text = "Refunds take five working days."
+        documents = [
+            {"id": "c1", "text": text, "url": "help.md", "start_char_idx": 0},
+            {"id": "c2", "text": text, "url": "shop.md", "start_char_idx": len(text)},
+        ]
+
+        def answer(_: str) -> str:
+            with tracer.start_as_current_span("retrieve") as span:
+                span.set_attribute("found", json.dumps(documents))
+            return "an answer"
+
+        path = "spans:retrieve:found"
+        lifecycle: Any = keep_spans(path)
+        report = evaluate_task(answer, relevant=["shop.md"], lifecycle=lifecycle, retrieved=path, match="source")
+        assert report.cases[0].scores["mrr"].value == 0.5
+        assert to_evaluation(report, "mrr", retrieved="attributes.retrieved", match="source").means["mrr"] == 0.5
+        second_half = {"type": "span", "source": "shop.md", "start": len(text), "end": 2 * len(text)}
+        kept = "attributes.retrieved"
+        with pytest.warns(rm.RetrievalWarning, match="could not be located in its source"):  # for want of its text
+            report = evaluate_task(answer, relevant=[second_half], lifecycle=lifecycle, retrieved=kept)
+        matching = rm.Matching(sources={"shop.md": 2 * text, "help.md": text})
+        assert to_evaluation(report, "mrr", retrieved=kept, match=matching).means["mrr"] == 0.5
+
     def test_what_is_not_there_is_a_failure_that_names_what_is(self, tracer: trace.Tracer) -> None:
         def answer(_: str) -> str:
             with tracer.start_as_current_span("search") as span:

@@ -1,6 +1,8 @@
 """The gates on one evaluation: floors and ceilings."""
 
+import re
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -104,7 +106,8 @@ def test_a_floor_sees_what_has_no_value_any_more(builds: Builds) -> None:
     for floor, line in {
         "(0.5, 4)": "retrieval quality: 1 check passed; *: mrr of 4 of 40 queries; -v shows the table",
         "(0.5, 30)": "mrr below floor: 4 of 40 queries have a value, at least 30 needed",
-        "None}, at_least_per_query={'mrr': 0.5": "mrr below floor: 36 of 40 queries: q4 is undefined, *",
+        "None}, at_least_per_query={'mrr': 0.5": "retrieval quality: 1 check passed; *: mrr of 4 of 40 queries; *",
+        "None}, at_least_per_query={'mrr': {'q4': 0.5}": "mrr below floor: 1 of 1 query: q4 is undefined; an undef*",
     }.items():
         builds.write(suite.replace("FLOOR", floor))
         result = builds.run("-k", "words")
@@ -118,6 +121,100 @@ def test_a_floor_that_near_misses_would_reach_is_not_measured(check: RetrievalCh
     chunks: Any = {f"q{number}": [f"d{number}#1" if number else "d0"] for number in range(20)}
     with pytest.raises(pytest.fail.Exception, match="mrr not measured: 19 of 19 missing relevant documents"):
         check(qrels, chunks, {"mrr": 0.5})
+
+
+def test_a_floor_of_all_queries_leaves_out_those_without_a_value_and_counts_them(check: RetrievalCheck) -> None:
+    qrels: Any = {"a": ["d"], "unanswerable": [], "c": ["e"]}
+    found: Any = {"a": ["d"], "unanswerable": ["x"], "c": ["e"]}
+    (verdict,) = check(qrels, found, at_least_per_query={"mrr": 1.0}).verdicts
+    assert (verdict.outcome, verdict.figures) == ("passed", "1 of 3 queries left out: undefined")
+    with pytest.raises(pytest.fail.Exception, match=r"1 of 2 queries: c 0\.000 < 1; 1 of 3 queries left out"):
+        check(qrels, found | {"c": ["x"]}, at_least_per_query={"mrr": 1.0}, name="one missed")
+    with pytest.raises(pytest.fail.Exception, match="mrr below floor: undefined: no query has a relevant document"):
+        check({"a": []}, {"a": ["x"]}, at_least_per_query={"mrr": 1.0}, name="nothing has a value")
+    advice = "1 of 2 queries: unanswerable is undefined; an undefined value reaches no floor: judge a relevant"
+    with pytest.raises(pytest.fail.Exception, match=advice):
+        check(qrels, found, at_least_per_query={"mrr": {"a": 1.0, "unanswerable": 1.0}}, name="named")
+
+
+def test_floors_of_queries_that_no_value_can_miss_are_no_check(check: RetrievalCheck) -> None:
+    with pytest.raises(pytest.fail.Exception, match="mrr not compared: it cannot fail"):
+        check({"q": ["d"]}, {"q": ["d"]}, at_least_per_query={"mrr": 0.0})
+
+
+TWENTY = [f"q{number}" for number in range(20)]
+DIFFERENT_IDS: dict[str, tuple[Any, Any, str]] = {
+    "case": (
+        {query: [query] for query in TWENTY},
+        {query: ["x", query.upper() if query > "q2" else query] for query in TWENTY},
+        "7 of 7 missing relevant documents were retrieved under a slightly different ID: .* differ in case",
+    ),
+    "type": (
+        {query: [rm.Metadata(page=int(query[1:]))] for query in TWENTY},
+        {
+            query: [rm.Retrieved("c", metadata={"page": query[1:] if query > "q2" else int(query[1:])})]
+            for query in TWENTY
+        },
+        "7 of 7 missing judgments differ from results only in the type of a value",
+    ),
+    "foreign": (
+        {query: [query] for query in TWENTY},
+        {query: [sha256(query.encode()).hexdigest()] for query in TWENTY},
+        "no retrieved document is judged for its query",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("kind", list(DIFFERENT_IDS))
+@pytest.mark.parametrize("is_evaluated", [True, False])
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"at_least": {"mrr": 0.5}},
+        {"at_least_per_query": {"mrr": 0.5}},
+        {"at_least_per_query": {"mrr": {"q0": 0.5, "q7": 0.5}}},
+    ],
+    ids=["mean", "all queries", "one query"],
+)
+def test_what_differing_ids_alone_keep_below_a_floor_is_not_measured(
+    check: RetrievalCheck, kind: str, bounds: dict[str, Any], is_evaluated: bool
+) -> None:
+    qrels, run, cause = DIFFERENT_IDS[kind]
+    if "at_least" in bounds and kind != "foreign":
+        bounds = {"at_least": {"mrr": 0.5 if kind == "case" else 0.9}}
+    judged: list[Any] = [rm.evaluate(qrels, run, "mrr")] if is_evaluated else [qrels, run]
+    with pytest.raises(pytest.fail.Exception) as failure:
+        check(*judged, **bounds)
+    (line,) = str(failure.value).splitlines()
+    assert re.match(f"mrr not measured: {cause}", line)
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("bounds", [{"at_least": {"mrr": 1.0}}, {"at_least_per_query": {"mrr": 1.0}}])
+@pytest.mark.parametrize("is_evaluated", [True, False])
+def test_what_also_misses_its_floor_with_equal_ids_is_below_it_and_names_the_ids_too(
+    check: RetrievalCheck, bounds: dict[str, Any], is_evaluated: bool
+) -> None:
+    qrels: Any = {query: [query] for query in TWENTY}
+    run: Any = {query: [query.upper() if query > "q2" else query] for query in TWENTY} | {"q1": ["x"]}
+    judged: list[Any] = [rm.evaluate(qrels, run, "mrr")] if is_evaluated else [qrels, run]
+    with pytest.raises(pytest.fail.Exception) as failure:
+        check(*judged, **bounds)
+    lines = str(failure.value).splitlines()
+    assert lines[0].startswith("mrr below floor: ")
+    causes = [line for line in lines if "7 of 8 missing relevant documents were retrieved under a slightly" in line]
+    assert len(causes) == 1
+
+
+def test_a_given_score_below_its_floor_is_measured_whatever_the_ids(check: RetrievalCheck) -> None:
+    qrels: Any = {query: [query] for query in TWENTY}
+    with pytest.warns(rm.RetrievalWarning, match="no retrieved document is judged"):
+        evaluation = rm.evaluate(qrels, {query: ["x"] for query in TWENTY}, "mrr")
+    evaluation = evaluation.with_scores({"faithfulness": dict.fromkeys(TWENTY, 0.4)})
+    for bounds in ({"at_least": {"faithfulness": 0.5}}, {"at_least_per_query": {"faithfulness": 0.5}}):
+        with pytest.raises(pytest.fail.Exception, match=r"^faithfulness below floor"):
+            check(evaluation, **bounds, name=next(iter(bounds)))  # type: ignore[arg-type]
 
 
 def test_a_mean_of_nothing_is_below_its_floor_and_says_why(check: RetrievalCheck) -> None:

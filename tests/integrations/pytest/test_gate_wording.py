@@ -22,6 +22,7 @@ from pytest_retrieval_metrics.gate_wording import (
     format_change_details,
     format_deterministic_losses,
     format_failed_queries,
+    format_left_out,
     format_missing_metric,
     format_no_baseline,
     format_not_comparable_queries,
@@ -76,8 +77,16 @@ GOLDEN = [
     ),
     (
         format_queries_below_floor([QueryBelowFloor("q1", math.nan, 0.5), QueryBelowFloor("q2", 0.25, 0.5)], 3),
-        "2 of 3 queries: q1 is undefined, q2 0.250 < 0.5",
+        (
+            "2 of 3 queries: q1 is undefined, q2 0.250 < 0.5; an undefined value reaches no floor: judge a relevant "
+            "document, or remove the floor of the query"
+        ),
     ),
+    (
+        format_queries_below_floor([QueryBelowFloor("q2", 0.25, 0.5)], 3, 1),
+        "1 of 3 queries: q2 0.250 < 0.5; 1 of 4 queries left out: undefined",
+    ),
+    (format_left_out(1, 4), "1 of 4 queries left out: undefined"),
     (too_few_note(UnitsAtRisk(6, 40, "query"), 6, 0.025, "mrr"), ""),
     (
         too_few_note(UnitsAtRisk(5, 5, "query"), 6, 0.025, "mrr"),

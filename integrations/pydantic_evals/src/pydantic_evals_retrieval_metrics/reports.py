@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_evals.reporting import ReportCase, ReportCaseFailure
@@ -14,7 +15,7 @@ from pydantic_evals_retrieval_metrics.spans import (
     RETRIEVED_FIELDS,
     SPANS_PREFIX,
 )
-from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievedRun
+from retrieval_metrics import DEFAULT_METRICS, RetrievedRun
 from retrieval_metrics.integration_api import RowPaths, Scorer, row_error, warn
 
 if TYPE_CHECKING:
@@ -70,77 +71,97 @@ def to_evaluation(
     paths = report_paths(relevant, retrieved, exclude)
     scorer = Scorer(metrics, rules=rules, match=match, max_grade=max_grade)
     cases = _cases_by_name([*report.cases, *report.failures])
-    qrels: dict[Any, Any] = {}
-    run: dict[Any, Any] = {}
-    excluded_ids: dict[Any, Collection[DocumentId]] = {}
-    errors: dict[Any, Exception] = {}
-    reasons_left_out: list[str] = []
+    rows = _CaseRows()
     for name, case in cases.items():
-        try:
-            if isinstance(case, ReportCaseFailure):
-                errors[name] = RuntimeError(case.error_message)
-                run[name] = []
-            else:
-                run[name] = paths.items(case)
-        except (TypeError, ValueError) as error:
-            reasons_left_out.append(_format_case_error(error, name))
-            continue
-        try:
-            judgments = read_judgments(case, paths)
-        except ValueError as error:  # evaluate counts what is in the run only
-            reasons_left_out.append(str(error))
-            continue
-        try:
-            excluded_ids[name] = paths.excluded_ids(case)
-        except (TypeError, ValueError) as error:
-            reasons_left_out.append(_format_case_error(error, name))
-            continue
-        qrels[name] = judgments
-    if reasons_left_out and not qrels:
-        raise ValueError(f"no case can be judged: {reasons_left_out[0]}")
-    unreadable = _find_unreadable(qrels)
-    for name, case_error in unreadable.items():
-        reasons_left_out.append(_format_case_error(case_error, name))
-        del qrels[name], run[name]
-        errors.pop(name, None)
-    if unreadable and not qrels:
-        raise ValueError(f"no case can be judged: {reasons_left_out[0]}")
-    clusters: ClustersBy = _repeated_cases(cases, qrels) or "source"
+        rows.add(name, case, paths)
+    if rows.reasons_left_out and not rows.qrels:
+        raise ValueError(f"no case can be judged: {rows.reasons_left_out[0]}")
+    rows.leave_out_other_id_types()
+    clusters: ClustersBy = _repeated_cases(cases, rows.qrels) or "source"
     try:
         evaluation, refusals = scorer.evaluation(
-            qrels,
-            RetrievedRun(run, errors),
+            rows.qrels,
+            RetrievedRun(rows.run, rows.errors),
             clusters=clusters,
-            exclude=None if exclude is None else excluded_ids,
+            exclude=None if exclude is None else rows.excluded_ids,
         )
     except (TypeError, ValueError) as error:
         raise row_error(error, None, "the report") from error
     for query, refusal in refusals.items():
-        reasons_left_out.append(_format_case_error(refusal, query))
-    if reasons_left_out:
-        message = f"{len(reasons_left_out)} of {len(cases)} cases are left out; {reasons_left_out[0]}"
+        rows.reasons_left_out.append(_format_case_error(refusal, query))
+    if rows.reasons_left_out:
+        message = f"{len(rows.reasons_left_out)} of {len(cases)} cases are left out; {rows.reasons_left_out[0]}"
         warn(message, host="pydantic_evals")
     return evaluation
 
 
-def _find_unreadable(qrels: Mapping[Any, Any]) -> dict[Any, Exception]:
-    """Return the errors of the cases whose judgments cannot be read, or whose ids are of another type than most."""
-    try:
-        Qrels(qrels)
-    except (TypeError, ValueError):
-        pass
-    else:
-        return {}
-    errors: dict[Any, Exception] = {}
-    id_types: dict[Any, type] = {}
-    for name, judgments in qrels.items():
+@dataclass(slots=True)
+class _CaseRows:
+    """What the cases of a report hold, by the name of the case.
+
+    Attributes:
+        qrels: The judgments, of the cases that can be judged.
+        run: What was retrieved.
+        excluded_ids: The ids of documents to leave out.
+        errors: The errors of failed tasks.
+        id_types: The types of the judged ids, of the cases that have some.
+        reasons_left_out: Why cases cannot be judged.
+    """
+
+    qrels: dict[str, Judgments] = field(default_factory=dict)
+    run: dict[str, Any] = field(default_factory=dict)
+    excluded_ids: dict[Any, Collection[DocumentId]] = field(default_factory=dict)
+    errors: dict[Any, Exception] = field(default_factory=dict)
+    id_types: dict[str, type] = field(default_factory=dict)
+    reasons_left_out: list[str] = field(default_factory=list)
+
+    def add(self, name: str, case: ReportedCase, paths: RowPaths) -> None:
+        """Add a case, or the reason why it cannot be judged."""
         try:
-            id_type = Qrels({name: judgments}).document_kind
+            if isinstance(case, ReportCaseFailure):
+                self.errors[name] = RuntimeError(case.error_message)
+                self.run[name] = []
+            else:
+                self.run[name] = paths.items(case)
         except (TypeError, ValueError) as error:
-            errors[name] = error
-        else:
-            if id_type is not None:
-                id_types[name] = id_type
+            self.reasons_left_out.append(_format_case_error(error, name))
+            return
+        try:
+            judgments = read_judgments(case, paths)
+        except ValueError as error:  # evaluate counts what is in the run only
+            self.reasons_left_out.append(str(error))
+            return
+        try:
+            self.excluded_ids[name] = paths.excluded_ids(case)
+        except (TypeError, ValueError) as error:
+            self.reasons_left_out.append(_format_case_error(error, name))
+            return
+        try:
+            # `truth` also reads JSON, in which quotes, texts, spans and metadata are objects.
+            qrels = Scorer.truth(judgments, f"case {name!r}")
+        except (TypeError, ValueError) as error:
+            self._leave_out(name, str(error))
+            return
+        self.qrels[name] = qrels.judgments(0)
+        if qrels.document_kind is not None:
+            self.id_types[name] = qrels.document_kind
+
+    def leave_out_other_id_types(self) -> None:
+        """Leave out the cases whose judged ids are of another type than those of most cases."""
+        for name, error in _find_other_id_types(self.id_types).items():
+            self._leave_out(name, _format_case_error(error, name))
+            del self.qrels[name]
+
+    def _leave_out(self, name: str, reason: str) -> None:
+        """Remove a case whose judgments cannot be used from what was retrieved."""
+        self.reasons_left_out.append(reason)
+        del self.run[name]
+        self.errors.pop(name, None)
+
+
+def _find_other_id_types(id_types: Mapping[Any, type]) -> dict[Any, Exception]:
+    """Return the errors of the cases whose judged ids are of another type than those of most cases."""
+    errors: dict[Any, Exception] = {}
     counts = Counter(id_types.values())
     if len(counts) > 1:
         (main_type, _), *_ = counts.most_common()

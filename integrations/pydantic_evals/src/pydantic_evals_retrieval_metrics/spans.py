@@ -79,10 +79,15 @@ class _SpanKeeper(CaseLifecycle):
 
 
 def _item_as_json(item: Retrieved | DocumentId) -> Any:
-    """Return an item as JSON holds it."""
+    """Return an item as JSON holds it, with the keys under which it is read again."""
     if not isinstance(item, Retrieved):
         return item
-    return {"id": item.id, "text": item.text, "metadata": dict(item.metadata or {})}
+    fields = {"id": item.id, "text": item.text, "metadata": dict(item.metadata or {})}
+    if item.source is not None:
+        fields["source"] = item.source
+    if item.start is not None:
+        fields["start_char_idx"] = item.start
+    return fields
 
 
 def make_row_paths(

@@ -276,7 +276,11 @@ class CheckCall:
         """The metrics that can fail without a test against the baseline."""
         if self.deterministic or set(self.no_regression) >= set(self.task.queries):
             return set(self.floors)
-        guarded = {*self.query_floors, *self.ceilings}
+        guarded = {*self.ceilings}
+        for metric, query_floor in self.query_floors.items():
+            highest_floor = max(query_floor.values()) if isinstance(query_floor, Mapping) else query_floor
+            if highest_floor > min_value(metric):
+                guarded.add(metric)
         for metric, floor in self.floors.items():
             if floor is not None and floor > min_value(metric):
                 guarded.add(metric)

@@ -44,7 +44,7 @@ from pytest_retrieval_metrics.user_frames import keep_user_frames
 from pytest_retrieval_metrics.verdicts import Verdict, end_test, get_effect, warn_about_verdicts
 from retrieval_metrics.integration_api import describe_error
 from retrieval_metrics.integration_api.async_support import WORKERS, forward_arguments, takes_arguments_of
-from retrieval_metrics.integration_api.pytest_support import depth_notes, with_source_texts
+from retrieval_metrics.integration_api.pytest_support import depth_notes, find_system_wide_warnings, with_source_texts
 
 if TYPE_CHECKING:
     import warnings
@@ -224,7 +224,8 @@ class RetrievalCheck:
             name: Distinguishes several checks in one test.
             queries: The texts of the queries, by id; None takes the ids as texts.
             at_least_per_query: Floors of single queries, by metric: a number for all queries, or a floor by query id.
-                They are compared exactly, without statistics; a query without a value does not reach its floor.
+                They are compared exactly, without statistics. A number leaves out queries without a value, such as
+                unanswerable ones; a query with a floor of its own must have a value.
             no_regression: Ids of queries whose values must not be lower than in the baseline, compared exactly.
             deterministic: Whether the retriever returns the same for the same query, always. Every change is then real:
                 the test fails if any query is worse than in the baseline, without statistics.
@@ -313,12 +314,14 @@ class RetrievalCheck:
         texts_only = strip_unused_fields(evaluation, keep_texts=True)
         unmeasured = common_ids_gate(texts_only)
         compared = self._compare(call, texts_only, unmeasured)
-        gate_verdicts = [
-            *floor_gate(evaluation, call.floors, call.min_queries, settings),
-            *ceiling_gate(evaluation, call.ceilings, settings),
-            *query_floor_gate(evaluation, call.query_floors),
-            *compared.verdicts,
-        ]
+        gate_verdicts = _remove_repeated_causes(
+            [
+                *floor_gate(evaluation, call.floors, call.min_queries, settings),
+                *ceiling_gate(evaluation, call.ceilings, settings),
+                *query_floor_gate(evaluation, call.query_floors),
+                *compared.verdicts,
+            ]
+        )
         outcome = CheckOutcome(gate_verdicts, gate_verdicts)
         is_update = call.baseline is not None and settings.update
         if call.baseline is not None and is_update:
@@ -401,6 +404,10 @@ class RetrievalCheck:
         if any(verdict.outcome == "below_floor" for verdict in failed):
             outcome.notes += depths
         warning_texts = [str(warning.message) for warning in recorded_warnings]
+        if any(verdict.outcome == "below_floor" for verdict in failed):
+            # What was evaluated before has issued its warnings before.
+            warning_texts += find_system_wide_warnings(evaluation.scores)
+        warning_texts = list(dict.fromkeys(warning_texts))
         unmentioned = [text for text in warning_texts if text not in failed_text]
         notes = list(filter(None, [outcome.refusal, *outcome.notes, *spread, *unmentioned]))
         # Where no document is judged, every query would show the same.
@@ -452,6 +459,19 @@ class RetrievalCheck:
         return make_unmeasured_record(self._item, call, self._settings, self._alpha, failure)
 
 
+def _remove_repeated_causes(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return verdicts with each reason why a metric is not measured once, whichever gates found it."""
+    lines: set[str] = set()
+    kept_verdicts = []
+    for verdict in verdicts:
+        if verdict.outcome == "not_measured":
+            if verdict.line in lines:
+                continue
+            lines.add(verdict.line)
+        kept_verdicts.append(verdict)
+    return kept_verdicts
+
+
 def _judge_unguarded(call: CheckCall) -> list[Verdict]:
     """Return the verdicts on metrics without an effective bound in a check without a baseline.
 
@@ -463,7 +483,7 @@ def _judge_unguarded(call: CheckCall) -> list[Verdict]:
     for metric in call.metrics:
         if metric in guarded:
             continue
-        if call.ceilings and call.floors[metric] is None:
+        if call.ceilings and call.floors[metric] is None and metric not in call.query_floors:
             shown.append(metric)
         else:
             unguarded.append(metric)

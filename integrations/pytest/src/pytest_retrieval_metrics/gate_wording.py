@@ -33,6 +33,7 @@ MAX_NAMES = 5
 
 NO_COMMON_IDS = "no judged document was retrieved for any query, so all values are 0 and a comparison is meaningless"
 NEVER_STORED = "baseline not updated: a metric is below its floor, or the retriever failed or returned no results"
+NO_VALUE = "undefined: no query has a relevant document"
 NOT_GATED = "shown beside the metrics of at_most, without a bound of its own"
 STORED_TEXTS = (
     "  it holds the texts of retrieved documents, because passages are judged, or a budget of characters is filled"
@@ -77,7 +78,7 @@ def format_too_few_values(n: int, n_queries: int, min_queries: int) -> str:
 def format_below_floor(miss: MeanBelowFloor) -> str:
     """Return the mean, or the low end of its interval, and the floor that it misses."""
     if isnan(miss.checked):
-        return "undefined: no query has a relevant document"
+        return NO_VALUE
     label = "CI lower end " if miss.is_interval_checked else ""
     value = numbers.format_distinct(miss.checked, miss.floor)[0]
     return f"{label}{value} < {miss.floor:g}, n = {format_n(miss.n, miss.n_queries)}"
@@ -96,16 +97,28 @@ NO_BOUND = (
 )
 
 
-def format_queries_below_floor(misses: Sequence[QueryBelowFloor], n_queries: int) -> str:
-    """Return the queries that miss their floors, of how many that have one."""
+def format_queries_below_floor(misses: Sequence[QueryBelowFloor], n_queries: int, n_left_out: int = 0) -> str:
+    """Return the queries that miss their floors, of how many that have one, and how many were left out."""
     texts = []
+    is_any_undefined = False
     for miss in misses:
         if isnan(miss.value):
+            is_any_undefined = True
             texts.append(f"{miss.query} is undefined")
         else:
             value = numbers.format_distinct(miss.value, miss.floor)[0]
             texts.append(f"{miss.query} {value} < {miss.floor:g}")
-    return f"{len(misses)} of {numbers.format_query_count(n_queries)}: {join_names(texts)}"
+    text = f"{len(misses)} of {numbers.format_query_count(n_queries)}: {join_names(texts)}"
+    if is_any_undefined:
+        text += "; an undefined value reaches no floor: judge a relevant document, or remove the floor of the query"
+    if n_left_out:
+        text += f"; {format_left_out(n_left_out, n_queries + n_left_out)}"
+    return text
+
+
+def format_left_out(n_left_out: int, n_queries: int) -> str:
+    """Return how many queries the floor of all queries left out, because they have no value."""
+    return f"{format_share_of_queries(n_left_out, n_queries)} left out: undefined"
 
 
 def format_share_of_queries(n: int, n_queries: int) -> str:
