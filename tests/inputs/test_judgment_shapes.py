@@ -62,3 +62,15 @@ def test_pairs_in_arrays_are_refused_as_those_in_lists() -> None:
     with pytest.raises(TypeError, match=r"query 1 hold pairs such as \[70, 1\]"):
         rm.Qrels({1: np.array([[70, 1], [71, 0], [72, 0]])})
     assert rm.Qrels({"q": np.array([["d1", "d2"]])}).groups() == {"q": [{"d1": 1.0, "d2": 1.0}]}
+
+
+def test_rows_with_a_grade_are_to_be_passed_with_it() -> None:
+    for key, grades in (("relevant", (True, False)), ("grade", (2, 0))):
+        judgments: Any = [{"doc_id": "d1", key: grades[0]}, {"doc_id": "d2", key: grades[1]}]
+        with pytest.raises(TypeError, match="hold dicts") as caught:
+            rm.evaluate({"q": judgments}, {"q": ["d2"]}, "mrr")
+        message = str(caught.value)
+        assert "as a list" not in message
+        assert f"{{row['doc_id']: row['{key}'] for row in judgments}}" in message
+        advised = {row["doc_id"]: row[key] for row in judgments}
+        assert rm.evaluate({"q": advised}, {"q": ["d2"]}, "mrr").means["mrr"] == 0.0

@@ -52,8 +52,8 @@ def read_qrels(
 
             - TREC: `query iteration document grade`, separated by blanks or tabs;
             - CSV, TSV (such as BEIR's `qrels/*.tsv`), Parquet and Arrow (Feather), with columns found by name;
-              documents of a query with the same `group` are alternatives; if there are only queries and documents,
-              every grade is 1;
+              documents of a query with the same `group` are alternatives; a grade of yes or true is 1, of no or false
+              0; if there are only queries and documents, every grade is 1;
             - JSON: `{"q1": {"d1": 2}}`; JSONL, or a JSON array: one row per line (`{"query": "q1", "document": "d1",
               "grade": 2}`), or one query per line (`{"query": "q1", "documents": ["d1", "d7"]}`); also groups, and
               pieces such as quotes, as `write_qrels` writes them.

@@ -151,6 +151,12 @@ def _refuse_rows(entries: Sequence[Mapping[Any, Any]], owner: str) -> None:
             return
     names = ", ".join(map(repr, entries[0]))
     document_key = min(keys & _DOCUMENT_KEYS, default="document", key=str)
+    for key in entries[0]:
+        if key in (*GRADE_COLUMNS, "gain", "relevant"):
+            raise TypeError(
+                f"the judgments of {owner} hold dicts with keys {names}; pass documents with grades, "
+                f"{{row[{document_key!r}]: row[{key!r}] for row in judgments}}"
+            )
     raise TypeError(
         f"the judgments of {owner} hold dicts with keys {names}; pass the documents as a list, "
         f"[row[{document_key!r}] for row in judgments], or with grades as {{document: grade}}"
