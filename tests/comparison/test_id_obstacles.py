@@ -176,6 +176,14 @@ class TestWhatIsShown:
         changes = sorted_changes(comparison.difference("mrr", "old", "rebuilt"))
         assert changes.label == ""
 
+    def test_what_to_judge_is_what_comparable_systems_retrieved(self) -> None:
+        three = compare({**self.runs, "late": LATE}, "mrr@3", OLD)
+        assert {name for document in three.to_judge(99) for name in document.ranks} == {"old", "late"}
+        near = compare({"a": SLIGHTLY_BETTER, "b": NEW, "near": spell_otherwise(NEW, 12)}, "mrr@3")
+        assert {name for document in near.to_judge(99) for name in document.ranks} == {"a", "b"}
+        with pytest.raises(ValueError, match="no two systems are comparable"):
+            compare(self.runs, "mrr@3", OLD).to_judge()
+
     def test_it_is_no_pilot_of_a_plan(self) -> None:
         comparison = compare({"old": OLD, "rebuilt": {**REBUILT, "q0": ["x"]}}, qrels=OLD)
         with pytest.raises(ValueError, match="the pilot does not show how rebuilt and old differ: their ids match"):

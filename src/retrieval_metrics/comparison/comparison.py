@@ -9,7 +9,7 @@ from retrieval_metrics._internal.optional_packages import import_optional, to_da
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.comparison.comparison_record import ComparisonRecord
 from retrieval_metrics.comparison.comparison_tables import ComparisonDetails, comparison_tables
-from retrieval_metrics.comparison.difference import if_comparable, if_measured
+from retrieval_metrics.comparison.difference import Differences, if_comparable, if_measured
 from retrieval_metrics.comparison.tests_of_pairs import select_ranking_metrics
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.reports.tables import Printed
@@ -113,20 +113,31 @@ class Comparison(ComparisonRecord, Printed):
 
         The candidates are the unjudged documents among the first k of a system, where k is the largest cutoff of the
         metrics. Each is ranked by how much a mean difference between two compared systems would change if this document
-        alone were judged and had the highest grade.
+        alone were judged and had the highest grade. Systems that are not comparable because of their ids are left out.
 
         Args:
             n: How many.
 
         Raises:
-            ValueError: If n is not positive, the judgments are groups or pieces, or an evaluation came without its run.
+            ValueError: If n is not positive, the judgments are groups or pieces, an evaluation came without its run, or
+                no two systems are comparable.
         """
         # Imported here because few comparisons are asked for it.
         from retrieval_metrics.comparison.documents_to_judge import rank_documents_to_judge
+        from retrieval_metrics.comparison.id_obstacles import find_systems_at_fault
 
+        positive_integer(n, "n")
+        at_fault = find_systems_at_fault(self.scores, self.differences)
+        scores = {name: system_scores for name, system_scores in self.scores.items() if name not in at_fault}
+        differences = Differences(difference for difference in self.differences if at_fault.isdisjoint(difference.pair))
+        if not differences:
+            raise ValueError(
+                "no two systems are comparable, so no judgment could change what is concluded; follow the warnings of "
+                "the comparison first, or judge with pool(...)"
+            )
         computed = [metric for metric in self.metrics if not metric.definition.is_given]
         metrics = select_ranking_metrics(computed or self.metrics)
-        return rank_documents_to_judge(self.scores, metrics, self.differences, positive_integer(n, "n"))
+        return rank_documents_to_judge(scores, metrics, differences, n)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per difference.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.comparison.difference import Differences
 from retrieval_metrics.evaluation.empty_rankings import find_empty_rankings
-from retrieval_metrics.evaluation.near_miss_effect import measure_near_miss_effect
+from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, measure_near_miss_effect
 from retrieval_metrics.evaluation.shifted_ids import find_shifted_ids
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
@@ -71,6 +71,18 @@ def mark_id_obstacles(
         else:
             marked.append(replace(difference, comparable=False, obstacle=obstacle))
     return Differences(marked)
+
+
+def find_systems_at_fault(scores: Mapping[str, Scores], differences: Differences) -> set[str]:
+    """Return the systems because of which some differences say nothing: unmeasured, or with near ids that matter."""
+    at_fault = set(find_unmeasured(scores))
+    for difference in differences:
+        for name in difference.pair:
+            if difference.obstacle == "near_misses" and has_near_ids(scores[name]):
+                at_fault.add(name)
+            if difference.obstacle == "unused_exclusion" and has_unused_exclusion(scores[name]):
+                at_fault.add(name)
+    return at_fault
 
 
 def has_unused_exclusion(scores: Scores) -> bool:

@@ -9,6 +9,7 @@ from retrieval_metrics._internal.warn import RetrievalWarning
 from retrieval_metrics.comparison.change_bounds import document_weights, require_known_bounds
 from retrieval_metrics.comparison.compare import compare
 from retrieval_metrics.comparison.distinct_ranking import make_distinct_ranking
+from retrieval_metrics.comparison.documents_to_judge import rank_documents_to_judge
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.matching.ranking_order import OrderedRankings
 from retrieval_metrics.metrics.base.rules import STANDARD
@@ -39,7 +40,8 @@ def compute_effects(
         # Warnings about missing judgments would not help: these are what the pool is for.
         warnings.simplefilter("ignore", RetrievalWarning)
         comparison = compare(questions, runs, metric, match=match, resamples=1)
-    unjudged = comparison.to_judge(ALL_DOCUMENTS)
+    # Of all systems, also of those that are not comparable yet, because nothing they retrieved is judged.
+    unjudged = rank_documents_to_judge(comparison.scores, comparison.metrics, comparison.differences, ALL_DOCUMENTS)
     return {(document.query, document.document): document.effect for document in unjudged}
 
 
