@@ -210,3 +210,16 @@ def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path: Path) -> N
     done = len(calls)
     assert str(compared()) == str(result)
     assert len(calls) == done
+
+
+def test_a_file_in_place_of_the_folder_of_answers_is_refused_before_a_question_is_asked(tmp_path: Path) -> None:
+    def search(_: str) -> list[str]:
+        raise AssertionError("nothing may be asked")
+
+    file = tmp_path / "run.jsonl"
+    file.write_text("{}\n", encoding="utf-8")
+    retrievers = {"a": search, "b": search}
+    for path in (file, file / "answers"):
+        with pytest.raises(ValueError, match=rf"must be a folder .* '{re.escape(str(path))}' .*; pass a new path"):
+            rm.compare_retrievers(retrievers, QUESTIONS, "mrr", resume=path)
+    assert file.read_text(encoding="utf-8") == "{}\n"

@@ -150,3 +150,13 @@ def test_a_killed_retrieval_loses_at_most_what_was_under_way(tmp_path: Path) -> 
     run = rm.retrieve(retriever, {n: f"question {n}" for n in range(lines + 20)}, resume=path)
     assert len(queries) <= lines + 20 - lines
     assert all(run[n] == [rm.Retrieved(f"question {n}", "x" * 20_000)] for n in run)
+
+
+def test_a_folder_in_place_of_the_file_is_refused_with_a_file_that_works(tmp_path: Path) -> None:
+    retriever = Retriever()
+    with pytest.raises(ValueError, match="must be a file") as caught:
+        rm.retrieve(retriever, EIGHT, resume=tmp_path)
+    assert retriever.questions == []
+    named_file = str(caught.value).rpartition("pass ")[2].strip("'")
+    assert len(rm.retrieve(retriever, EIGHT, resume=named_file)) == len(EIGHT)
+    assert Path(named_file).is_file()

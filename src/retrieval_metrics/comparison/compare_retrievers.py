@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from urllib.parse import quote
 
 from retrieval_metrics._internal.signatures import forward_arguments, takes_arguments_of
-from retrieval_metrics._internal.warn import warn
 from retrieval_metrics.comparison.compare import compare
 from retrieval_metrics.comparison.tests_of_pairs import list_pairs
 from retrieval_metrics.evaluation.evaluation_task import make_first_answer_check
@@ -141,14 +140,9 @@ class _Retrieval:
             self._compare({baseline: empty_run, other_system: empty_run})
 
     def compare_runs(self, runs: dict[str, RetrievedRun]) -> Comparison:
-        """Compare the runs; warnings point to the caller of the public function."""
-        # Not in a thread, even for an asynchronous caller: catching warnings is not thread-safe.
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            comparison = self._compare(runs)
-        for warning in caught:
-            warn(warning.message, warning.category)
-        return comparison
+        """Compare the runs."""
+        # Not in a thread, even for an asynchronous caller: `compare` catches warnings, which is not thread-safe.
+        return self._compare(runs)
 
     def _compare(self, runs: Mapping[str, RunMapping | Run]) -> Comparison:
         return compare(
@@ -202,8 +196,8 @@ def compare_retrievers(*args: Any, **options: Any) -> Comparison:
     Raises:
         TypeError: If `retrievers` does not map names to retrievers, an option is unknown, or as in `retrieve` and
             `compare`.
-        ValueError: If there are fewer than two retrievers, the baseline is not among them, or as in `retrieve` and
-            `compare`.
+        ValueError: If there are fewer than two retrievers, the baseline is not among them, `resume` is a file, or as in
+            `retrieve` and `compare`.
         ImportError: If a retriever is of a host whose integration is not installed.
 
     Warns:
@@ -236,5 +230,11 @@ async def acompare_retrievers(*args: Any, **options: Any) -> Comparison:
 
 def _prepare_answers_file(system: str, folder: str | PathLike[str]) -> Path:
     """Create the folder of answers, and return the path of the file for a system, with its name escaped."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ValueError(
+            f"resume= must be a folder here, which gets a file per system, but {str(folder)!r} is a file or lies below "
+            "one; pass a new path, such as 'answers'"
+        ) from None
     return Path(folder) / f"{quote(system, safe=' =,()')}.jsonl"

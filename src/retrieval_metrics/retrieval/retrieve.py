@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from retrieval_metrics._internal.error_causes import TWO_LOOPS_HINT, is_event_loop_error
@@ -197,7 +198,7 @@ class RetrievalTask:
         self._errors: dict[Any, Exception] = {}
         self._seconds: dict[Any, float] = {}
         self._stages: dict[Any, StageRankings] = {}
-        self._log = None if resume is None else AnswerLog(resume)
+        self._log = None if resume is None else _open_answer_log(resume)
         if self._log is not None:
             self._take_stored(self._log.read_answers(self.texts))
         waiting = [(query, text) for query, text in self.texts.items() if query not in self._rankings]
@@ -370,6 +371,15 @@ async def run_retrieval(tasks: Sequence[RetrievalTask], *, show_progress: bool) 
             for task in tasks:
                 task.end()
     return [task.make_run() for task in tasks]
+
+
+def _open_answer_log(path: str | PathLike[str]) -> AnswerLog:
+    """Return the journal of a retriever, which is a file and not a folder with a file per system."""
+    if Path(path).is_dir():
+        raise ValueError(
+            f"resume= must be a file, but {str(path)!r} is a folder; pass {str(Path(path) / 'run.jsonl')!r}"
+        )
+    return AnswerLog(path)
 
 
 def _generalise(error: Exception, query: QueryId, text: str) -> str:

@@ -43,9 +43,9 @@ def read_traces(
     A call is an outermost retriever span, or a tool named in `tools` that has no retriever inside. Calls are ordered by
     the turn of the agent and by their position in the model's message, never by the clock alone. A search that is
     repeated after a failure, with the same id or question in the same turn, is one call with several attempts. If a
-    reranker follows in the same step, its output is what was found. The context is every document that was found and
-    whose whole text is in the input of the model that answered. Where the last search was not followed by an answer,
-    context and citations are unknown.
+    reranker follows under the same parent span, its output is what was found. The context is every document that was
+    found and whose whole text is in the input of the model that answered. Where the last search was not followed by an
+    answer, context and citations are unknown.
 
     Spans that a tracer truncated, that hold two different lists of documents, or that lie inside themselves are refused
     by name, and never scored. `notes` count spans without their parent, repeated ones, results that do not say what was
