@@ -245,10 +245,10 @@ def format_missing_values(names: Sequence[str]) -> str:
     """Return that judgments hold ids that are missing cells."""
     documents = numbers.format_count(len(names), "relevant document")
     verb = "was" if len(names) == 1 else "were"
-    ids_are = "its ID is" if len(names) == 1 else "their IDs are"
+    ids_look = "its ID looks" if len(names) == 1 else "their IDs look"
     kinds = numbers.join_names(sorted({*map(repr, names)}), MAX_IDS)
     return (
-        f"{documents} {verb} not found, and {ids_are} how an empty cell reads as text ({kinds}); remove such judgments"
+        f"{documents} {verb} not found, and {ids_look} like an empty cell read as text ({kinds}); remove such judgments"
     )
 
 
