@@ -417,7 +417,7 @@ def nothing(case: Case, chance: random.Random) -> Planted:
 KINDS: tuple[tuple[str, Callable[[Case, random.Random], Planted], tuple[str, ...]], ...] = (
     ("duplicate", duplicates, ("duplicate_question",)),
     ("near duplicate", near_duplicates, ("near_duplicate_question", "duplicate_question")),
-    ("contradiction", contradictions, ("contradicting_judgments",)),
+    ("contradiction", contradictions, ("conflicting_judgments",)),
     ("points at its passage", pointing, ("dependent_question",)),
     ("too short", short, ("short_question",)),
     ("echo of its answer", echoing, ("echo",)),

@@ -26,14 +26,14 @@ def test_the_line_of_a_budget_is_over_characters(tmp_path: Path) -> None:
     comparison = rm.compare(qrels, runs, "recall@300chars")
     comparison.report(tmp_path / "budget.html")
     page = (tmp_path / "budget.html").read_text(encoding="utf-8")
-    assert "<span>50</span><span>cutoff in characters, 300 marked</span><span>600</span>" in page
+    assert "<span>50</span><span>cutoff in characters (dotted: 300)</span><span>600</span>" in page
     assert "recall@k" not in page
     assert "0 to 0.2" in page
     rm.compare(qrels, runs, "hit_rate@300chars").report(tmp_path / "binary.html")
     assert "0 to 0.2" not in (tmp_path / "binary.html").read_text(encoding="utf-8")  # nothing lies between
     (axes,) = comparison.plot("cutoffs").axes
     assert axes.get_title(loc="left") == "recall over characters"
-    assert axes.get_xlabel() == "cutoff in characters, 300 marked"
+    assert axes.get_xlabel() == "cutoff in characters (dotted: 300)"
 
 
 def test_a_figure_and_a_report_show_the_same(comparison: rm.Comparison, tmp_path: Path) -> None:

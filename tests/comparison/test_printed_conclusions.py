@@ -229,7 +229,7 @@ def check_margin_reason(conclusion: Conclusion, reason: str) -> None:
 
 
 RARE_EFFECT = re.compile(
-    r"Effects too rare to occur in (?P<n>\d+) quer(y|ies)( in \d+ clusters?)? are not in the CI: "
+    r"Effects too rare to occur in (?P<n>\d+) quer(y|ies)( in \d+ clusters?)? are not covered by the CI: "
     r"up to (?P<share>\S+)% of all queries \(\S+% confidence\) could .+ the mean by (?P<shift>[^\s,]+?)"
     r"(, (?P<consequence>which could undo the difference|less than the difference|less than the margin))?\."
 )

@@ -4,6 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from ranked_systems import systems
@@ -41,11 +43,13 @@ def make_rankings() -> dict[str, SystemRanking]:
         "some tests can hardly succeed": many,
         "with a baseline, fewer metrics would help": replace(many, baseline="s0"),
         "the only test cannot succeed": rank({"a": [1] * 4, "b": [2] * 4}),
+        "so few clusters": rank({"a": [1] * 12, "b": [2] * 12}, clusters=lambda query: int(query[1:]) % 4),
         "seconds": rank_timed_systems(),
         "one system is undetermined": rank({"a": [1] * 8, "b": [2] * 8}, ["mrr", "judged@3"]),
     }
 
 
+@pytest.mark.filterwarnings("ignore:only 4 clusters")
 def test_the_texts_are_those_of_the_golden_file() -> None:
     texts = {}
     for case, ranking in make_rankings().items():

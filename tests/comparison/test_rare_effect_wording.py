@@ -8,7 +8,7 @@ from retrieval_metrics.statistics import RareChange
 def test_a_rare_effect_names_the_share_of_queries_and_the_shift_of_the_mean() -> None:
     text = format_rare_effect("50 queries", 1.0, RareChange(share=0.058, mean_shift=0.058), level=0.95)
     assert text == (
-        "effects too rare to occur in 50 queries are not in the CI: up to 5.8% of all queries (95% confidence) "
+        "effects too rare to occur in 50 queries are not covered by the CI: up to 5.8% of all queries (95% confidence) "
         "could differ by 1, changing the mean by 0.058"
     )
 

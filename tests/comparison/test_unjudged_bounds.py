@@ -210,7 +210,7 @@ def test_too_many_to_try_give_an_outer_bound_that_says_so() -> None:
     assert not bounds.exact
     assert bounds.means["map@20"]["a"] == (0, 1)
     assert bounds.differences["map@20", "b", "a"] == (-1, 1)
-    assert "outer bounds: for 1 query, the combinations of grades are too many" in str(comparison)
+    assert "outer bounds: for 1 query, there are too many combinations of grades" in str(comparison)
 
 
 def test_condensed_rankings_are_those_without_what_is_unjudged() -> None:

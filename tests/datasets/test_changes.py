@@ -22,7 +22,7 @@ def test_the_numbers_and_what_is_said_of_them() -> None:
     text = str(changes)
     assert "identical top 3 in 1 of 3 queries; lowest rbo: q1" in text
     assert (
-        "2 query-document pairs entered or left the top 3: their grades determine the change in precision@3; "
+        "2 documents (counted per query) entered or left the top 3: their grades determine the change in precision@3; "
         ".pool(questions) collects them" in text
     )
 
@@ -31,7 +31,7 @@ def test_what_is_too_wide_says_so() -> None:
     with pytest.warns(rm.RetrievalWarning, match="no document is in both runs"):
         apart = rm.changes({"q": ["a", "b"]}, {"q": ["x", "y"]}, "ndcg@2")
     assert apart.means == {"max_loss(ndcg@2)": 1.0, "max_gain(ndcg@2)": 1.0}
-    assert "max_loss(ndcg@2) and max_gain(ndcg@2) are too wide" in str(apart)
+    assert "max_loss(ndcg@2) and max_gain(ndcg@2) are too large" in str(apart)
 
 
 def test_grades_of_what_entered_or_left_settle_precision(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_what_cannot_be_known_is_said() -> None:
     )
     assert "2 queries missing from the run 'after' (e.g. 'q2'), treated as empty" in text
     assert "1 query only in the run 'after', excluded" in text
-    assert "of its weight lies beyond the last rank, extrapolated" in text
+    assert "of its weight lies beyond the last rank and is extrapolated" in text
 
 
 def test_a_cut_tie_is_seen_if_the_ranking_goes_on() -> None:

@@ -95,7 +95,7 @@ def test_a_lint_reads_a_follow_up_in_its_context() -> None:
               (("q1", "window"), ("q2", "middle"))}  # fmt: skip
     qrels = {"q1": ["d1"], "q2": ["d2"]}
     alone = rm.EvaluationSet(texts, qrels).lint()
-    assert {"duplicate_question", "contradicting_judgments", "dependent_question"} <= {*alone.counts}
+    assert {"duplicate_question", "conflicting_judgments", "dependent_question"} <= {*alone.counts}
     assert {*rm.EvaluationSet(texts, qrels, conversation=conversation).lint().counts} <= {"too_few_questions"}
 
 

@@ -74,5 +74,5 @@ def test_every_process_finds_the_same_in_the_same_order() -> None:
         )
         outputs.append(process.stdout)
     assert outputs[0] == outputs[1]
-    for name in ("contradicting_judgments", "unknown_document", "impossible_group", "unjudged_duplicate"):
+    for name in ("conflicting_judgments", "unknown_document", "impossible_group", "unjudged_duplicate"):
         assert f"name='{name}'" in outputs[0]

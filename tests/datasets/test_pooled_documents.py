@@ -11,8 +11,8 @@ def test_kinds_say_by_whom_a_passage_was_found_and_how_like_the_question_it_is()
     assert kinds["q1", "a"]["found by"] == "bm25 and dense"
     assert kinds["q1", "a"]["best rank"] == "1 to 3"
     assert kinds["q2", "b"]["length"].startswith("over ")
-    assert kinds["q1", "a"]["question words in it"].startswith("over ")
-    assert kinds["q1", "c"]["question words in it"].startswith("up to ")
+    assert kinds["q1", "a"]["question-word overlap"].startswith("over ")
+    assert kinds["q1", "c"]["question-word overlap"].startswith("up to ")
 
 
 def test_kinds_at_their_borders() -> None:
@@ -22,7 +22,7 @@ def test_kinds_at_their_borders() -> None:
     assert [kinds["q1", document]["best rank"] for document in "acde"] == ["1 to 3", "1 to 3", "1 to 3", "beyond 3"]
     # The median itself is not over it: 3 words, and both content words of the question.
     assert [kinds["q1", document]["length"] for document in "acde"] == [*["up to 3 words"] * 3, "over 3 words"]
-    assert {kinds["q1", document]["question words in it"] for document in "acde"} == {"up to 100%"}
+    assert {kinds["q1", document]["question-word overlap"] for document in "acde"} == {"up to 100%"}
     assert {kinds["q1", document]["found by"] for document in "acde"} == {
         "alone"
     }  # the name of the only system, and no more

@@ -12,7 +12,7 @@ class TestRepeats:
     def test_the_same_question_twice_is_taken_out_if_it_is_judged_alike(self) -> None:
         result = lint({"q4": "who is allowed to  unlock the strong room after hours"}, {"q4": ["vault"]})
         assert find_queries(result, "duplicate_question") == ["q4"]
-        assert find_queries(result, "contradicting_judgments") == []
+        assert find_queries(result, "conflicting_judgments") == []
         repaired = result.fixed()
         assert repaired.queries == QUERIES
         assert repaired.qrels == QRELS
@@ -20,12 +20,12 @@ class TestRepeats:
 
     def test_the_same_question_judged_otherwise_stays_and_contradicts(self) -> None:
         result = lint({"q4": QUERIES["q1"]}, {"q4": ["coffee"]})
-        assert find_queries(result, "contradicting_judgments") == ["q4"]
+        assert find_queries(result, "conflicting_judgments") == ["q4"]
         assert "q4" in result.fixed().queries
 
     def test_a_document_that_is_relevant_once_and_not_the_other_time_contradicts(self) -> None:
         result = lint({"q4": QUERIES["q1"]}, {"q1": {"vault": 2}, "q4": {"vault": 0, "travel": 1}})
-        (finding,) = result.named("contradicting_judgments")
+        (finding,) = result.named("conflicting_judgments")
         assert finding.evidence["opposed"] == ["vault"]
 
     @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ class TestRepeats:
     )
     def test_questions_that_differ_where_it_matters(self, first: str, second: str) -> None:
         result = lint({"q1": first, "q2": second})
-        assert find_queries(result, "near_duplicate_question") == find_queries(result, "contradicting_judgments") == []
+        assert find_queries(result, "near_duplicate_question") == find_queries(result, "conflicting_judgments") == []
 
 
 METALS = ["copper", "silver", "bronze", "nickel", "cobalt", "carbon", "radium", "helium", "sodium", "barium"]
@@ -85,7 +85,7 @@ class TestNearlyTheSameQuestion:
         def contradictions(first: int, second: int) -> list[Any]:
             queries = {"q1": " ".join(METALS[:first]), "q2": " ".join(METALS[:second])}
             qrels = {"q1": {"a": 1, "b": 1, "c": 0}, "q2": {"a": 1, "c": 1}}
-            return [finding["opposed"] for finding in evidence("contradicting_judgments", queries, qrels)]
+            return [finding["opposed"] for finding in evidence("conflicting_judgments", queries, qrels)]
 
         assert contradictions(4, 5) == [["c"]]
         assert contradictions(3, 4) == []

@@ -199,7 +199,7 @@ def test_a_judgment_that_no_answer_could_satisfy_costs_no_call(judgment: rm.Quot
     [
         (["d1"], "recall@2000chars", {}, "a cutoff of 2000chars needs the lengths of the items"),
         ([rm.Retrieved("d1")], "recall@2000chars", {}, "has neither text nor offsets"),
-        ([rm.Retrieved("d1", "?")], "recall@800tokens", {}, "has no number of tokens"),
+        ([rm.Retrieved("d1", "?")], "recall@800tokens", {}, "has no token count"),
         (["d1", "d1"], "mrr", {"rules": "trec_eval"}, "holds a document twice"),
     ],
 )

@@ -117,7 +117,7 @@ def test_missing_cells_that_became_ids_are_said(name: str) -> None:
     run: Any = {"q1": ["d1"], "q2": ["x"], "q3": ["d3"]}
     assert find_kinds(qrels, run) == ["missing_values"]
     _, warning_text = call_with_warnings(lambda: rm.evaluate(qrels, run, "mrr"))
-    assert "2 relevant documents were not found and have the ID of an empty cell read as text" in warning_text
+    assert "2 relevant documents were not found, and their IDs look like an empty cell read as text" in warning_text
     assert f"({name!r})" in warning_text
     assert find_kinds(qrels, {query: [*ranking, name] for query, ranking in run.items()}) == []
 

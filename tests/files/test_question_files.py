@@ -631,7 +631,7 @@ def test_the_context_of_a_golden_is_judged_by_its_text(tmp_path: Path) -> None:
             "row 1: 1 of 2 judged documents have a grade",
         ),
         ("q.json", '[{"query": "Why?", "relevant": [{"doc_id": "d1"}, {"doc_id": "d1"}]}]', "'d1' is judged twice"),
-        ("q.yaml", "- question: Why?\n  relevant: [a]\n", r"is YAML, which is not read; .* yaml.safe_load"),
+        ("q.yaml", "- question: Why?\n  relevant: [a]\n", r"is YAML, which is not supported; .* yaml.safe_load"),
         ("q.csv", "question;relevant\nWhy?;a\n", r"pass pandas.read_csv\(path, sep=';', dtype=str\)"),
     ],
 )

@@ -97,7 +97,10 @@ def test_a_file_that_was_cut_is_told_from_the_wrong_one(write: Write) -> None:
     text = "\n".join(RUN_LINES) + "\n"
     for columns in (3, 4, 5):
         cut = text + " ".join(["q9", "Q0", "d9", "1", "2.5", "tag"][:columns])
-        with pytest.raises(ValueError, match=f"{columns} columns where .* no line end, so the file seems to be cut"):
+        with pytest.raises(
+            ValueError,
+            match=f"{columns} columns where .* not end with a newline, so .* seems to have been cut",
+        ):
             rm.read_run(write(cut))
         with pytest.raises(ValueError, match=rf"{columns} columns where a TREC run has 6 columns: [\w ]+$"):
             rm.read_run(write(cut + "\n" + text.replace("q", "r")))

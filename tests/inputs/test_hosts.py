@@ -25,5 +25,7 @@ def test_an_object_belongs_to_the_framework_of_its_base_classes() -> None:
 
 def test_a_missing_integration_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retrieval_metrics.inputs.hosts._entry_point_by_module", dict)
-    with pytest.raises(ImportError, match=r"Document is of langchain, .*pip install 'retrieval-metrics\[langchain\]'"):
+    with pytest.raises(
+        ImportError, match=r"Document comes from langchain, .*pip install 'retrieval-metrics\[langchain\]'"
+    ):
         find_host(Document("text"))

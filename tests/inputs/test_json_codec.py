@@ -17,7 +17,7 @@ QUOTE = {"type": "quote", "text": "wraps a block"}
     ("judgments", "message"),
     [
         ([QUOTE, QUOTE], r"row 1: Quote\(text='wraps a block'\) is judged twice"),
-        ([QUOTE, "d1"], "row 1: 'd1' has no type, but other objects beside it have one; add it"),
+        ([QUOTE, "d1"], "row 1: 'd1' has no type, but other objects in the list have one; add it"),
         ([{"type": "page", "id": 3}], "row 1: .*'page'.* must have one of the types id, quote, text, span, metadata"),
         ([{"type": "id", "ids": 3}], "row 1: .*'ids': 3.* must have one of the types .*, and the keys of that type"),
         ([{"type": "span", "source": "a.md", "start": 9, "end": 3}], "row 1: .* cannot be judged: a Span needs"),

@@ -47,10 +47,10 @@ def test_rows_say_where_their_questions_come_from() -> None:
     assert questions.provenance_values("source") == {"q1": "a.md", "q2": "b.md"}
     assert questions.provenance_values("team") == {"q2": "sales"}
     with pytest.raises(
-        ValueError, match=r"no question has a 'kind'; known are: author, date, model, prompt, source, team"
+        ValueError, match=r"no question has a 'kind'; the known names are: author, date, model, prompt, source, team"
     ):
         questions.provenance_values("kind")
-    with pytest.raises(ValueError, match="known are: none"):
+    with pytest.raises(ValueError, match="the known names are: none"):
         rm.EvaluationSet(QUERIES, RELEVANT).provenance_values("source")
 
 

@@ -50,7 +50,7 @@ class TestBudgets:
             rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "mrr@9chars")
         with pytest.raises(ValueError, match="item 'a' of query 'q' has neither text nor offsets"):
             means(["a"], [Retrieved("a")], ["mrr@9chars"])
-        with pytest.raises(ValueError, match="item 'a' of query 'q' has no number of tokens; pass Retrieved"):
+        with pytest.raises(ValueError, match="item 'a' of query 'q' has no token count; pass Retrieved"):
             means(["a"], [Retrieved("a", "text")], ["mrr@9tokens"])
 
     def test_a_budget_holds_something(self) -> None:

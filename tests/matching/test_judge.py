@@ -57,7 +57,7 @@ class TestIds:
 
 class TestWhatIsRefused:
     def test_judged_pieces_with_rankings_of_ids(self) -> None:
-        with pytest.raises(TypeError, match="the ranking of query 'q' holds 'd1', but every item must be a Retrieved"):
+        with pytest.raises(TypeError, match="the ranking of query 'q' holds 'd1', but "):
             means([Quote(FACT)], ["d1"])
         with pytest.raises(TypeError, match="the ranking of query 'q' maps ids to scores"):
             means([Quote(FACT)], {"d1": 2.0})

@@ -63,7 +63,7 @@ def test_ids_of_documents_are_looked_for_once_some_are_known() -> None:
 
 def test_a_file_name_that_two_documents_have_is_ambiguous() -> None:
     documents = {"a/readme.md": "one", "b/readme.md": "two", "b/other.md": "three"}
-    with pytest.raises(ValueError, match=r"named 'readme.md': 'a/readme.md' and 'b/readme.md'; judge whole paths"):
+    with pytest.raises(ValueError, match=r"named 'readme.md': 'a/readme.md' and 'b/readme.md'; judge by full path"):
         evaluate(["readme.md"], "filename", documents)
 
 
@@ -77,7 +77,7 @@ def test_pages_of_one_file_share_its_name_whatever_ids_their_framework_gives_the
     run = {"q1": [pages[1]]}
     result = rm.evaluate(qrels, run, "mrr", match="filename", documents=pages)
     assert result.means["mrr"] == 1.0
-    with pytest.raises(ValueError, match=r"judge whole paths, with match='metadata:file_path'"):
+    with pytest.raises(ValueError, match=r"judge by full path, with match='metadata:file_path'"):
         rm.evaluate(qrels, run, "mrr", match="filename", documents=[*pages, other])
 
 

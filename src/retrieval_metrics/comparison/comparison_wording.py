@@ -143,7 +143,7 @@ def _format_mean_bounds(bounds: UnjudgedBounds, metric: str) -> str:
     exactness = "exact bounds"
     if n_outer:
         queries = numbers.format_query_count(n_outer)
-        exactness = f"outer bounds: for {queries}, the combinations of grades are too many to enumerate"
+        exactness = f"outer bounds: for {queries}, there are too many combinations of grades to enumerate"
     documents = format_graded_documents(bounds.depths[metric], bounds.unretrieved_relevant)
     return f"{metric} over all possible grades ({grades}) of {documents}: {', '.join(ranges)} ({exactness})"
 

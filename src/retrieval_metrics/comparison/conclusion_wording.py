@@ -7,11 +7,11 @@ nothing to add.
 from __future__ import annotations
 
 from collections import defaultdict
-from math import isinf, isnan
+from math import isclose, isinf, isnan
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.comparison.conclusion_groups import ConclusionGroup
-from retrieval_metrics.comparison.suffix_wording import conclusion_suffix
+from retrieval_metrics.comparison.suffix_wording import ROUNDING, conclusion_suffix
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
@@ -175,7 +175,9 @@ def _format_not_significant(groups: Sequence[ConclusionGroup], names: _Names) ->
     too_few = _too_few_note(groups[0])
     if too_few:
         return f"{sentence} {names.metrics}{too_few}"
-    return f"{sentence} {_format_intervals(groups, names.metrics)}"
+    # A negated verb takes "or"; "No significant difference in A, and in B" has none.
+    conjunction = "or" if names.has_several_others else "and"
+    return f"{sentence} {_format_intervals(groups, names.metrics, conjunction)}"
 
 
 def _format_better_or_worse(groups: Sequence[ConclusionGroup], names: _Names) -> str:
@@ -197,11 +199,11 @@ def _metrics_by_text(groups: Sequence[ConclusionGroup], texts: Iterable[str]) ->
     return {text: numbers.join_names(names) for text, names in metrics.items()}
 
 
-def _join_clauses(clauses: Sequence[str]) -> str:
+def _join_clauses(clauses: Sequence[str], conjunction: str = "and") -> str:
     *leading, last = clauses
     if not leading:
         return last
-    return f"{', in '.join(leading)}, and in {last}"
+    return f"{', in '.join(leading)}, {conjunction} in {last}"
 
 
 def _format_differences(groups: Sequence[ConclusionGroup], metrics: str) -> str:
@@ -242,7 +244,7 @@ def _lists_sizes(group: ConclusionGroup) -> bool:
 def _format_size(conclusion: Conclusion) -> str:
     size = numbers.format_three_digits(abs(conclusion.difference))
     low, high = sorted(map(abs, conclusion.interval))
-    if low == high:
+    if isclose(low, high, rel_tol=ROUNDING):
         return f"{size} on every query"
     if isnan(low):
         return size
@@ -262,11 +264,11 @@ def _too_few_note(group: ConclusionGroup) -> str:
     return f": {units} cannot show a difference of any size; at least {largest.min_units} are needed"
 
 
-def _format_intervals(groups: Sequence[ConclusionGroup], metrics: str) -> str:
+def _format_intervals(groups: Sequence[ConclusionGroup], metrics: str, conjunction: str) -> str:
     """Return metrics with the intervals and MDEs of their differences; of many, the smallest to the largest."""
     metrics_by_text = _metrics_by_text(groups, map(_format_interval_and_mde, groups))
     if len(metrics_by_text) <= MAX_NAMES:
-        return _join_clauses([f"{names} ({text})" for text, names in metrics_by_text.items()])
+        return _join_clauses([f"{names} ({text})" for text, names in metrics_by_text.items()], conjunction)
     all_ends: list[float] = []
     for group in groups:
         all_ends += _interval_ends(group)

@@ -146,8 +146,8 @@ class Plan(Printed):
             notes.append(SPARSE_SCENARIO)
         if self._variance_allowance > MIN_PRINTED_ALLOWANCE:
             surplus = f"{100 * (self._variance_allowance - 1):.0f}%"
-            allowance = f"{surplus} more questions, as the SD is an estimate"
-            notes.append(f"middle row: includes {allowance}; average power over such estimates is {power}")
+            allowance = f"{surplus} more questions because the SD is only estimated"
+            notes.append(f"middle row: includes {allowance}, so that average power is {power}")
         if self.comparisons > 1:
             notes.append(self._correction_note(level))
         if self.design_effect > 1:
@@ -159,7 +159,10 @@ class Plan(Printed):
         if self.difference is not None:
             return note
         # A comparison tests each system against the margin by itself.
-        return f"{note}, if you pass level={1 - self._alpha:.6g} to compare(), which does not correct margins"
+        return (
+            f"{note}, if you pass level={1 - self._alpha:.6g} to compare(), which does not correct "
+            "non-inferiority tests for multiple comparisons"
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per scenario: its spread and the numbers of questions it takes.

@@ -58,7 +58,7 @@ def ranking_notes(ranking: SystemRanking) -> list[str]:
 
 
 def _unattainable_note(ranking: SystemRanking) -> str:
-    """Return how many tests can find nothing with so few queries, and what would help."""
+    """Return how many tests can find nothing with so few queries or clusters, and what would help."""
     if not ranking.n_unattainable:
         return ""
     tests = numbers.format_count(ranking.tests, "test")
@@ -72,7 +72,11 @@ def _unattainable_note(ranking: SystemRanking) -> str:
     else:
         verdict = "the test cannot reach significance"
         remedy = f"it needs {ranking.min_units}"
-    return f"with {numbers.format_query_count(ranking.n_units)} {verdict}; {remedy}"
+    if ranking.has_clusters:
+        units = numbers.format_count(ranking.n_units, "cluster")
+    else:
+        units = numbers.format_query_count(ranking.n_units)
+    return f"with {units}, {verdict}; {remedy}"
 
 
 def _pareto_note(ranking: SystemRanking) -> str:

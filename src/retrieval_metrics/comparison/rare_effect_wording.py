@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.conclusions import Conclusion
     from retrieval_metrics.statistics.rare_changes import RareChange
 
+# A note that names more pairs than this is hard to read.
+MAX_PAIRS = 4
+
 
 def format_rare_effect(
     queries: str,
@@ -34,9 +37,9 @@ def format_rare_effect(
         mean_change: What that does to the mean, such as `lowering`.
     """
     return (
-        f"effects too rare to occur in {queries} are not in the CI: up to {100 * rare.share:.2g}% of all queries "
-        f"({100 * level:g}% confidence) could {query_change} by {max_difference:.3g}, "
-        f"{mean_change} the mean by {rare.mean_shift:.2g}"
+        f"effects too rare to occur in {queries} are not covered by the CI: "
+        f"up to {100 * rare.share:.2g}% of all queries ({100 * level:g}% confidence) could "
+        f"{query_change} by {max_difference:.3g}, {mean_change} the mean by {rare.mean_shift:.2g}"
     )
 
 
@@ -87,16 +90,50 @@ def _consequence(conclusion: Conclusion) -> str:
 
 
 def rare_effect_notes(conclusions: Sequence[Conclusion]) -> list[str]:
-    """Return the rare effects that conclusions may have missed, each once; those of some metrics name them."""
-    metrics_by_note: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for conclusion in conclusions:
-        if conclusion.rare_effect_note:
-            metrics_by_note[conclusion.rare_effect_note][conclusion.metric] = None
+    """Return the rare effects that conclusions may have missed, each once; those of some pairs or metrics name them."""
+    names_pairs = _differ_between_pairs(conclusions)
+    metrics_by_note_and_pairs: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for note, metric, pairs in _pairs_by_note_and_metric(conclusions):
+        pair_names = _name_pairs(pairs) if names_pairs else ""
+        metrics_by_note_and_pairs[note, pair_names][metric] = None
     n_metrics = len({conclusion.metric for conclusion in conclusions})
     notes = []
-    for note, metrics in metrics_by_note.items():
-        if len(metrics) == n_metrics:
-            notes.append(note)
-        else:
-            notes.append(f"In {numbers.join_names(list(metrics))}, {note[0].lower()}{note[1:]}")
+    for (note, pair_names), metrics in metrics_by_note_and_pairs.items():
+        metric_names = "" if len(metrics) == n_metrics else numbers.join_names(list(metrics))
+        notes.append(_add_scope(note, pair_names, metric_names))
     return notes
+
+
+def _differ_between_pairs(conclusions: Sequence[Conclusion]) -> bool:
+    """Return whether the notes on one metric differ between the pairs that have one."""
+    notes_by_metric: defaultdict[str, set[str]] = defaultdict(set)
+    for conclusion in conclusions:
+        if conclusion.rare_effect_note:
+            notes_by_metric[conclusion.metric].add(conclusion.rare_effect_note)
+    return any(len(notes) > 1 for notes in notes_by_metric.values())
+
+
+def _pairs_by_note_and_metric(conclusions: Sequence[Conclusion]) -> list[tuple[str, str, list[str]]]:
+    """Return each note with a metric and the pairs for which it holds in that metric."""
+    pairs_by_key: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for conclusion in conclusions:
+        if conclusion.rare_effect_note:
+            key = (conclusion.rare_effect_note, conclusion.metric)
+            pairs_by_key[key].append(f"{conclusion.system} - {conclusion.baseline}")
+    return [(note, metric, pairs) for (note, metric), pairs in pairs_by_key.items()]
+
+
+def _name_pairs(pairs: list[str]) -> str:
+    return f"{len(pairs):,} pairs" if len(pairs) > MAX_PAIRS else numbers.join_names(pairs)
+
+
+def _add_scope(note: str, pair_names: str, metric_names: str) -> str:
+    """Return a note that begins with the pairs and metrics for which it holds; empty names mean all."""
+    if not pair_names and not metric_names:
+        return note
+    rest = f"{note[0].lower()}{note[1:]}"
+    if not pair_names:
+        return f"In {metric_names}, {rest}"
+    if not metric_names:
+        return f"{pair_names}: {rest}"
+    return f"{pair_names} in {metric_names}: {rest}"

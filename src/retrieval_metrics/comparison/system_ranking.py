@@ -100,6 +100,7 @@ class SystemRanking(Printed):
             on every query.
         tests: How many differences were tested.
         n_units: How many queries, or clusters of them, the comparison has.
+        has_clusters: Whether these are clusters.
         min_units: How many of them a single test needs to find anything.
         baseline: The system all others were compared with; None if every pair was compared.
         seconds: The mean time per query of each system whose run has it.
@@ -127,6 +128,7 @@ class SystemRanking(Printed):
     baseline: str | None
     seconds: Mapping[str, float]
     level: float
+    has_clusters: bool = False
     margin: float | None = None
     noninferiority: Mapping[str, Mapping[str, MarginOutcome]] = field(default_factory=dict)
     _gains: Mapping[str, Mapping[tuple[str, str], PairwiseGain]] = field(default_factory=dict, compare=False)
@@ -315,11 +317,13 @@ def rank_systems(comparison: ComparisonRecord) -> SystemRanking:
         groups[name] = _group_beside(reference, places[name], conclusions, system_first=comparison.baseline is None)
         gains[name] = _compute_gains(conclusions)
     has_baseline = comparison.baseline is not None
+    largest = max(comparison.differences, key=lambda difference: difference.n_units)
     return SystemRanking(
         by_metric=places,
         n_unattainable=sum(map(_is_unattainable, comparison.differences)),
         tests=len(comparison.differences),
-        n_units=max(difference.n_units for difference in comparison.differences),
+        n_units=largest.n_units,
+        has_clusters=largest.clusters is not None,
         min_units=min_significant_units(comparison.level),
         baseline=comparison.baseline,
         seconds=_mean_seconds(comparison),

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 # How many first documents are compared if no metric has a cutoff.
 DEFAULT_DEPTH = 10
 
-# If a mean can have changed by more than this, the bound is too wide to say anything.
+# If a mean can have changed by more than this, the bound is too large to be informative.
 MAX_USEFUL_CHANGE = 0.2
 
 # How many queries a note or an error names as examples.

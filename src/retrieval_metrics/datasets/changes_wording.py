@@ -34,19 +34,19 @@ def format_unchanged(
 
 def format_changed_documents(n_documents: int, depth: int) -> str:
     """Return how many documents entered or left the first `depth`, and which metric their grades would settle."""
-    pairs = numbers.format_count(n_documents, "query-document pair")
+    documents = numbers.format_count(n_documents, "document")
     grades = "its grade determines" if n_documents == 1 else "their grades determine"
     return (
-        f"{pairs} entered or left the top {depth}: {grades} the change in precision@{depth}; "
+        f"{documents} (counted per query) entered or left the top {depth}: {grades} the change in precision@{depth}; "
         ".pool(questions) collects them"
     )
 
 
 def format_wide_bounds(columns: Sequence[str]) -> str:
-    """Return which bounds are too wide to say anything about the change."""
+    """Return which bounds are too large to be informative about the change."""
     verb = "is" if len(columns) == 1 else "are"
     names = numbers.join_names(list(columns))
-    return f"{names} {verb} too wide to say anything; grade the documents, then compare the runs by them"
+    return f"{names} {verb} too large to be informative; grade the documents, then compare the runs using those grades"
 
 
 def format_cut_rankings(queries: Sequence[QueryId], depth: int) -> str:
@@ -61,7 +61,9 @@ def format_cut_rankings(queries: Sequence[QueryId], depth: int) -> str:
 
 def format_extrapolated_weight(share: float) -> str:
     """Return how much of rank-biased overlap lies beyond the rankings."""
-    return f"rbo: {share:.0%} of its weight lies beyond the last rank, extrapolated; deeper rankings could change it"
+    return (
+        f"rbo: {share:.0%} of its weight lies beyond the last rank and is extrapolated; deeper rankings could change it"
+    )
 
 
 def format_missing_queries(queries: Sequence[QueryId]) -> str:

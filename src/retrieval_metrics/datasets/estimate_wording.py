@@ -74,7 +74,7 @@ def _means_table(estimate: Estimate) -> Table:
     notes = [
         f"mean: estimated human-graded {TARGET.format(f'{n_queries:,}')}",
         "human only, model only: the mean by these grades alone",
-        "eff. n: human-graded queries, sampled at random, that would be as precise without the model",
+        "eff. n: human-graded queries, sampled at random, that would give the same precision without the model",
     ]
     optional_notes = [_no_help_note(estimate), _undefined_note(estimate)]
     if n_graded < MIN_LABELLED:
@@ -144,9 +144,9 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
     if difference.extrapolates and human_only is not None:
         interval = numbers.format_interval(difference.human_interval, difference=True)
         notes.append(
-            f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the model's "
-            "difference is far outside its range on the human-graded queries of the same stratum, so human grades "
-            "cannot confirm it. Human only: "
+            f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the "
+            "model-graded difference is far outside the range of model-graded differences on the human-graded queries "
+            "of the same stratum, so human grades cannot confirm it. Human only: "
             f"{numbers.format_signed(human_only.mean)} {interval}; significant only if both CIs exclude 0 on the same "
             "side"
         )

@@ -79,7 +79,7 @@ def format_passage_kinds(pool_kinds: PoolKinds, systems: Sequence[str]) -> Grade
             texts["length"] = f"over {median_length}" if kinds.is_long else f"up to {median_length}"
         if kinds.has_many_question_words is not None:
             overlap_side = "over" if kinds.has_many_question_words else "up to"
-            texts["question words in it"] = f"{overlap_side} {median_overlap}"
+            texts["question-word overlap"] = f"{overlap_side} {median_overlap}"
         kinds_by_passage[passage] = texts
     return kinds_by_passage
 

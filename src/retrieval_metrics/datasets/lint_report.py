@@ -38,7 +38,7 @@ SEVERITY_BY_FINDING: Mapping[str, Severity] = {
     "missing_quote": "error",
     "moved_span": "error",
     "impossible_group": "error",
-    "contradicting_judgments": "error",
+    "conflicting_judgments": "error",
     "duplicate_question": "warning",
     "near_duplicate_question": "warning",
     "dependent_question": "warning",

@@ -36,7 +36,7 @@ FINDING_MEANINGS: Mapping[str, str] = {
     "missing_quote": "a quote is not in the corpus",
     "moved_span": "a span no longer matches its text",
     "impossible_group": "none of several alternatives is in the corpus",
-    "contradicting_judgments": "a duplicate question has different judgments",
+    "conflicting_judgments": "a duplicate question has different judgments",
     "duplicate_question": "another question has the same words",
     "near_duplicate_question": "another question has almost the same words",
     "dependent_question": "the question is not self-contained",
@@ -132,7 +132,7 @@ def format_near_duplicate_question(question: str, first: QueryId, first_question
     )
 
 
-def format_contradicting_judgments(question: str, first: QueryId, contradiction: str) -> str:
+def format_conflicting_judgments(question: str, first: QueryId, contradiction: str) -> str:
     """Say that two questions ask the same, and how their judgments differ."""
     return f"{quote_beginning(question)} is the same question as {first!r} with different judgments: {contradiction}"
 

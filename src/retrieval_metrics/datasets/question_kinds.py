@@ -22,7 +22,7 @@ UNANSWERABLE = "unanswerable"
 # The meaning of each kind, whose name is also that of its prompt.
 KINDS = {
     ONE_PASSAGE: "one passage answers it",
-    OTHER_WORDS: "one passage answers it, in other words than the question's",
+    OTHER_WORDS: "one passage answers it, in words other than the question's",
     SEVERAL_PASSAGES: "several passages are needed together",
     KEYWORDS: "a few words for a search box",
     COMPARISON: "what two documents say is compared",

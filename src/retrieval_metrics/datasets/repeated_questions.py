@@ -182,9 +182,9 @@ def _find_contradiction(subject: LintInput, first: QueryId, repeat: QueryId) -> 
     else:
         return
     yield LintFinding(
-        "contradicting_judgments",
+        "conflicting_judgments",
         repeat,
-        wording.format_contradicting_judgments(subject.texts[repeat], first, contradiction),
+        wording.format_conflicting_judgments(subject.texts[repeat], first, contradiction),
         {"other": first, "opposed": opposed, "only_other": sorted(only_first, key=repr)},
     )
 

@@ -17,7 +17,7 @@ def format_budget_fill(fill: BudgetFill) -> str:
     text = f"{100 * fill.fill_rate:.0f}% filled on average"
     if not fill.is_full:
         return (
-            f"{text}; {fill.n_unfilled} of {fill.n} rankings end below 90%; filling it takes about "
+            f"{text}; {fill.n_unfilled} of {fill.n} rankings fill less than 90%; filling it takes about "
             f"{fill.results_to_fill} results instead of {fill.mean_results:.0f}"
         )
     return f"{text}; the next result is too long to fit" if fill.has_unused_room else text
@@ -78,5 +78,5 @@ def format_unequal_depth(unequal: UnequalDepth) -> str:
         f"{unequal.shallow} returns at most {numbers.format_count(unequal.shallow_depth, 'result')} and "
         f"{unequal.deepest} {unequal.deepest_depth}, so "
         f"{numbers.join_names(metrics)} {compare} unequal depths; retrieve {unequal.n_needed} results "
-        f"with both, or compare at @{unequal.shallow_depth}."
+        f"from both, or compare at cutoff {unequal.shallow_depth}."
     )

@@ -199,7 +199,7 @@ def format_type_mismatches(report: TypeMismatchReport) -> str:
     if example.is_negated:
         judgments = numbers.format_count(report.n_mismatches, "negated judgment")
         verb = "matches" if report.n_mismatches == 1 else "match"
-        fact = f"{judgments} {verb} results that have the value, only with another type"
+        fact = f"{judgments} {verb} results that have the value, but with another type"
     else:
         missing = numbers.format_count(report.n_missing, "missing judgment")
         verb = "differs" if report.n_mismatches == 1 else "differ"
@@ -245,10 +245,10 @@ def format_missing_values(names: Sequence[str]) -> str:
     """Return that judgments hold ids that are missing cells."""
     documents = numbers.format_count(len(names), "relevant document")
     verb = "was" if len(names) == 1 else "were"
-    have = "has" if len(names) == 1 else "have"
+    ids_look = "its ID looks" if len(names) == 1 else "their IDs look"
     kinds = numbers.join_names(sorted({*map(repr, names)}), MAX_IDS)
     return (
-        f"{documents} {verb} not found and {have} the ID of an empty cell read as text ({kinds}); remove such judgments"
+        f"{documents} {verb} not found, and {ids_look} like an empty cell read as text ({kinds}); remove such judgments"
     )
 
 
@@ -261,7 +261,7 @@ def format_shared_file_name(shared: SharedFileName) -> str:
         others = f"; {numbers.format_count(n_others, 'other judged name')} {verb} ambiguous too"
     return (
         f"{shared.name!r} is the name of {shared.n_files} files in different folders, each of which counts as the "
-        f"judged one{others}; judge whole paths, with match={shared.match!r}"
+        f"judged one{others}; judge by full path, with match={shared.match!r}"
     )
 
 
@@ -332,7 +332,7 @@ def format_excluded_relevant(excluded: Sequence[tuple[Any, Any]]) -> str:
 
 def format_unused_exclusion(unused: UnusedExclusion) -> str:
     """Return that `exclude=` left out nothing, why, and what to write."""
-    return f"exclude= left out no document: {_explain_unused_exclusion(unused)}"
+    return f"exclude= removed no documents: {_explain_unused_exclusion(unused)}"
 
 
 def _explain_unused_exclusion(unused: UnusedExclusion) -> str:
@@ -340,19 +340,21 @@ def _explain_unused_exclusion(unused: UnusedExclusion) -> str:
     if unused.is_own_id:
         owner = "the query IDs"
     excluded_id = unused.excluded_id
-    remedy = f"list {unused.retrieved_id!r} there, as the results have it"
+    remedy = f"list {unused.retrieved_id!r} there, as in the results"
     if unused.is_own_id:
-        remedy = f"pass exclude={{{unused.query!r}: [{unused.retrieved_id!r}], ...}}, as the results have it"
+        remedy = f"pass exclude={{{unused.query!r}: [{unused.retrieved_id!r}], ...}}, as in the results"
     compared = f"match={unused.match!r} compares" if unused.match else "match= compares"
     match unused.issue:
         case "no_value":
-            return f"no result has what {compared}, so none can be left out; pass a match= that the results have"
+            return (
+                f"no result has the value that {compared}, so none can be removed; pass a match= that the results have"
+            )
         case "not_in_corpus":
             return f"the corpus of the dataset has none of its IDs, such as {excluded_id!r}; list IDs of the corpus"
         case "attribute":
             value_name = unused.attribute.removeprefix(METADATA_PREFIX)
             return (
-                f"for query {unused.query!r}, {excluded_id!r} is the {value_name} of a result, but what {compared} is "
+                f"for query {unused.query!r}, {excluded_id!r} is the {value_name} of a result, but {compared} "
                 f"{unused.retrieved_id!r}; {remedy}"
             )
     show = ascii if unused.kind in INVISIBLE_KINDS else repr
@@ -385,7 +387,7 @@ def _format_id_change(change: IdChange) -> str:
             f"remove {numbers.join_names(list(change.characters), len(change.characters))} from the IDs of both sides"
         )
     if change.is_by_whole_path:
-        return f"several files have this name: judge whole paths, with match={change.match!r}"
+        return f"several files have this name: judge by full path, with match={change.match!r}"
     if change.match is not None:
         return f"pass match={change.match!r}"
     owner = {"both": "of both sides", "judgments": "of the judgments", "run": "of the run"}[change.side]
@@ -440,7 +442,7 @@ UNLOCATED_REASONS: Mapping[UnlocatedReason, str] = {
     "unchecked": "with unverified offsets recorded by a framework",
     "wrong length": "with offsets that contradict their text",
     "not in the source": "with text that is not in the source",
-    "another source": "from a run whose sources are not the judged ones, as after splitting twice",
+    "another source": "from a run whose sources are not the judged ones, as when texts are split twice",
 }
 
 

@@ -133,7 +133,7 @@ def _require_within_bounds(metric: Metric, score_by_query: Mapping[QueryId, floa
         if not (isnan(score) or low - BOUNDS_TOLERANCE <= score <= high + BOUNDS_TOLERANCE):
             raise ValueError(
                 f"{metric} of query {query!r} is {score:g}, which is not in [{low:g}, {high:g}]; correct the score "
-                "or state other bounds"
+                "or pass other bounds="
             )
 
 

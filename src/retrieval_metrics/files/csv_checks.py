@@ -63,7 +63,7 @@ def _refuse_early_close(text: bytes, opening: int, closing: int, name: str) -> N
             f"{where}: {_describe_quote(text, opening)} is not closed on its line; the next quote, on line "
             f"{closing_line}, does not end a value"
         )
-    raise ValueError(f"{where}: a quoted value goes on after its closing quote; {DOUBLED_QUOTE_HINT}")
+    raise ValueError(f"{where}: a quoted value continues after its closing quote; {DOUBLED_QUOTE_HINT}")
 
 
 def _describe_quote(text: bytes, position: int) -> str:

@@ -140,7 +140,7 @@ def _detect_by_content(source: Reader) -> str:
         return "tsv"
     shown = first_line[:MAX_SHOWN_BYTES].decode(errors="replace")
     if source.file_name.lower().endswith(YAML_EXTENSIONS):
-        raise ValueError(f"{source.name} is YAML, which is not read; pass its content: yaml.safe_load(open(path))")
+        raise ValueError(f"{source.name} is YAML, which is not supported; pass its content: yaml.safe_load(open(path))")
     raise ValueError(
         f"cannot tell the format of {source.name} from its first line {shown!r}; pass "
         f"format={' or '.join(map(repr, FORMATS))}, or for a file without a header {POSITIONAL_FORMAT_HINT}"

@@ -213,7 +213,7 @@ def _refuse_columns(
     columns = f"{n_columns} column" if n_columns == 1 else f"{n_columns} columns"
     hint = _layout_hint(n_columns, layout) if number == 1 else ""
     if is_unfinished and number > 1 and n_columns < len(layout.fields):
-        hint = "; this is the last line and has no line end, so the file seems to be cut short"
+        hint = "; this is the last line and does not end with a newline, so the file seems to have been cut short"
     raise ValueError(f"{_locate(line, name, number)}: {columns} where {expected}{hint}")
 
 
@@ -221,8 +221,8 @@ def _layout_hint(n_columns: int, layout: TrecLayout) -> str:
     """Return a hint at what a file with another number of columns seems to be; empty if that is unclear."""
     if layout is RUN_LAYOUT and n_columns == len(QRELS_LAYOUT.fields):
         return (
-            "; four columns are TREC qrels, which read_qrels reads; for lines query document rank score, as of "
-            "ColBERT, pass format='colbert'"
+            "; four columns are TREC qrels, which read_qrels reads; for lines query document rank score, "
+            "as ColBERT writes them, pass format='colbert'"
         )
     if layout is QRELS_LAYOUT and n_columns == len(RUN_LAYOUT.fields):
         return "; six columns are a TREC run, which read_run reads"
@@ -231,7 +231,7 @@ def _layout_hint(n_columns: int, layout: TrecLayout) -> str:
     if layout is QRELS_LAYOUT:
         return "; for BEIR qrels pass format='tsv', for lines query document L2, as of NTCIR, format='ntcir'"
     return (
-        "; for lines query document rank, as of MS MARCO, pass format='msmarco', for lines query document score, as of "
+        "; for lines query document rank, as in MS MARCO, pass format='msmarco', for lines query document score, as of "
         "Tevatron, format='tevatron'"
     )
 

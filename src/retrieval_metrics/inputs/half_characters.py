@@ -15,6 +15,6 @@ def refuse_half_characters(text: str, where: str) -> None:
     """
     if LONE_SURROGATE.search(text):
         raise ValueError(
-            f"{text!r} in {where} holds half of a character, such as a cut emoji, which is not valid UTF-8; correct "
-            "it where it is cut (dicts, .json and .jsonl files can hold it)"
+            f"{text!r} in {where} holds half of a character, such as a split emoji, which is not valid UTF-8; "
+            "fix the code that splits it (dicts, .json and .jsonl files can hold it)"
         )

@@ -132,7 +132,7 @@ def find_host(value: object) -> HostAdapter | None:
     for module, extra in FRAMEWORKS.items():
         if module in modules:
             raise ImportError(
-                f"{type(value).__name__} is of {extra}, whose integration is not installed: "
+                f"{type(value).__name__} comes from {extra}, whose integration is not installed: "
                 f"pip install 'retrieval-metrics[{extra}]'"
             )
     return None

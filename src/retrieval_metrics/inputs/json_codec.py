@@ -291,7 +291,7 @@ def _decode_entries(entries: list[Any], where: str) -> Any:
     grades: dict[Any, Any] = {}
     for entry in entries:
         if not is_entry(entry):
-            raise ValueError(f"{where}: {entry!r} has no type, but other objects beside it have one; add it")
+            raise ValueError(f"{where}: {entry!r} has no type, but other objects in the list have one; add it")
         judged = decode_judged(entry, where)
         if judged in grades:
             raise ValueError(f"{where}: {judged!r} is judged twice")

@@ -91,7 +91,7 @@ class Questions:
             for provenance in self.provenance.values():
                 names.update(provenance.as_dict(), provenance.labels)
             known_names = ", ".join(sorted(names - {"labels"})) or "none"
-            raise ValueError(f"no question has a {name!r}; known are: {known_names}")
+            raise ValueError(f"no question has a {name!r}; the known names are: {known_names}")
         return value_by_query
 
     def __len__(self) -> int:

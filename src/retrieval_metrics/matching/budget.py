@@ -205,7 +205,7 @@ class Lengths:
             return item.tokens
         if self._count_tokens is None or item.text is None:
             raise ValueError(
-                f"item {item.id!r} of query {query!r} has no number of tokens; pass Retrieved(..., tokens=...), or its "
+                f"item {item.id!r} of query {query!r} has no token count; pass Retrieved(..., tokens=...), or its "
                 "text and match=Matching(count_tokens=lambda text: len(encode(text)))"
             )
         if item.text not in self._token_counts:

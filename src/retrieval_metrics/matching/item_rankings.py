@@ -57,7 +57,7 @@ class PieceRule(Protocol):
 
 def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mapping[QueryId, Sequence[int]]) -> JudgedRun:
     """Find the items that satisfy the judgments of every query."""
-    rankings = _read_items(qrels, run)
+    rankings = _read_items(qrels, run, matching)
     needs_ids = qrels.document_kind is not None or not qrels.has_pieces
     ids: dict[Any, list[Any]] = {}
     if needs_ids or matching.deduplicate:
@@ -77,7 +77,7 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mappin
     return judged
 
 
-def _read_items(qrels: Qrels, run: RunMapping) -> ItemsByQuery:
+def _read_items(qrels: Qrels, run: RunMapping, matching: Matching) -> ItemsByQuery:
     """Return the items of every judged query that is in the run; raise if a ranking holds anything else."""
     rankings: ItemsByQuery = {}
     ranking_by_query: Mapping[Any, Any] = run
@@ -88,25 +88,33 @@ def _read_items(qrels: Qrels, run: RunMapping) -> ItemsByQuery:
         if isinstance(ranking, Mapping):
             if ranking:
                 raise TypeError(
-                    f"the ranking of query {query!r} maps ids to scores, but the judgments or match= need "
-                    "texts, sources or metadata; pass a list of Retrieved(id, text=..., source=...), best first"
+                    f"the ranking of query {query!r} maps ids to scores, but {_reason_for_items(qrels, matching)}; "
+                    "pass a list of Retrieved(id, text=..., source=...), best first"
                 )
             ranking = []
         items = as_list(ranking, query)
         if not set(map(type, items)) <= {Retrieved}:  # one look at all, and rarely one at each
-            _require_items(items, query)
+            _require_items(items, query, _reason_for_items(qrels, matching))
         rankings[query] = items
     return rankings
 
 
-def _require_items(elements: Sequence[Any], query: QueryId) -> None:
+def _require_items(elements: Sequence[Any], query: QueryId, reason: str) -> None:
     for element in elements:
         if not isinstance(element, Retrieved):
             raise TypeError(
-                f"the ranking of query {query!r} holds {shortened(element)}, but every item must be a Retrieved: the "
-                "judgments, match= or other rankings need texts, sources or metadata; "
-                "pass Retrieved(id, text=..., source=...) for every item"
+                f"the ranking of query {query!r} holds {shortened(element)}, but {reason}; pass "
+                "Retrieved(id, text=..., source=...) for every item"
             )
+
+
+def _reason_for_items(qrels: Qrels, matching: Matching) -> str:
+    """Return why every item must be a Retrieved, as the rest of a sentence."""
+    if qrels.has_pieces:
+        return "the judgments need texts, sources or metadata"
+    if matching.by != "id":
+        return "match= needs texts, sources or metadata"
+    return "match=Matching(...) or another item of the run requires Retrieved"
 
 
 def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]]:

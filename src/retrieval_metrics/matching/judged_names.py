@@ -135,7 +135,7 @@ def _require_unique_names(judged: Mapping[str, None], names: Sequence[Any], item
         first_path = path_by_name.setdefault(name, path)
         if first_path != path:
             raise ValueError(
-                f"two documents are named {name!r}: {first_path!r} and {path!r}; judge whole paths, with "
+                f"two documents are named {name!r}: {first_path!r} and {path!r}; judge by full path, with "
                 f"match={name_path_match(item)!r}"
             )
 

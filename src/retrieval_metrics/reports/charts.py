@@ -105,7 +105,7 @@ class CutoffLines(NamedTuple):
     def label(self) -> str:
         """What the axis of cutoffs is called."""
         cutoff = "cutoff k" if self.unit == "k" else f"cutoff in {self.unit}"
-        return cutoff if self.marked is None else f"{cutoff}, {self.marked:,} marked"
+        return cutoff if self.marked is None else f"{cutoff} (dotted: {self.marked:,})"
 
 
 class StageLoss(NamedTuple):

@@ -379,7 +379,7 @@ def test_what_every_node_lacks_is_said_after_one_query() -> None:
 @pytest.mark.parametrize(
     ("name", "rows", "message"),
     [
-        ("recall@5tokens", [(text, ["n1"]) for text, _ in ROWS], "has no number of tokens"),
+        ("recall@5tokens", [(text, ["n1"]) for text, _ in ROWS], "has no token count"),
         ("mrr", ROWS, "document ids in the judgments are int and those that were retrieved are str"),
     ],
 )

@@ -170,7 +170,7 @@ def test_queries_that_the_rules_leave_out_are_in_no_cluster() -> None:
     names = ["mrr", "ndcg@5", "precision@5"]
     results = evaluate_dataset(CLUSTERED, dataset(*run_rows(run), 2), names, rules="trec_eval", partitions=2)
     ours = to_evaluation(results, rules="trec_eval", clusters=BY_DOCUMENT)
-    with pytest.warns(rm.RetrievalWarning, match="are excluded if absent from the run"):
+    with pytest.warns(rm.RetrievalWarning, match="is excluded if absent from the run"):
         core = rm.evaluate(CLUSTERED, run, names, rules="trec_eval", clusters=BY_DOCUMENT)
     assert str(ours) == str(core)
     assert "q7" not in ours.queries
