@@ -536,8 +536,8 @@ WARNINGS = (
         'rm.evaluate(numbered, {f"q{n}": [f"d{n + 1}"] for n in range(20)}, "mrr")',
     ),
     Section(
-        "Warning: a retriever that returns the same for every question",
-        'print(rm.evaluate(numbered, {query: ["d1", "d2", "d3"] for query in numbered}, "mrr"))',
+        "Chance: a retriever that returns the same for every question",
+        'print(rm.evaluate(numbered, {query: ["d1", "d2", "d3"] for query in numbered}, "mrr").chance("mrr"))',
     ),
     Section(
         "Warning: a retriever that fails for every question",
