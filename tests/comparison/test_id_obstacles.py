@@ -312,6 +312,10 @@ class TestTune:
         assert tuning.warnings[0].removesuffix(".") in str(tuning).replace("\n", " ")
         tuning.report(tmp_path / "tuning.html")
         assert "3 of 3 missing" in (tmp_path / "tuning.html").read_text()
+        tuning.save(tmp_path / "tuning.json")
+        assert str(rm.load(tmp_path / "tuning.json")) == str(tuning)
+        with pytest.raises(ValueError, match="warnings about ids; ids are saved only with the rankings"):
+            tuning.save(tmp_path / "small.json", rankings=False)
 
     @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
     def test_a_default_with_other_ids_is_refused_whatever_the_others_are(self) -> None:

@@ -50,7 +50,7 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
     | `not_significant` | the corrected p value is larger |
     | `identical` | both have identical values on every query |
     | `depends_on_unjudged` | a finding with the grades there are that others could undo |
-    | `not_comparable` | at least one system does not fill the budget, or IDs match the judgments badly |
+    | `not_comparable` | at least one system does not fill the budget or retrieved nothing, or IDs match badly |
     | `no_common_queries` | there is no query for which the metric is defined in both |
 
     Attributes:

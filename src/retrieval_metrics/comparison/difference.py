@@ -177,7 +177,7 @@ class Difference:
 
     @property
     def measured(self) -> bool:
-        """Whether the values are those of the two systems; false if ids, not systems, explain them.
+        """Whether the values are those of the two systems; false if ids or missing results, not systems, explain them.
 
         Systems that fill a budget unequally are measured, as far as their rankings go, but not comparable.
         """

@@ -49,8 +49,9 @@ def tune(
     for having tried them all, says whether the winner is better. Where the two disagree, the interval of the gain ends
     at 0.
 
-    A setting takes no part if it retrieved nothing, if its ids match no judgment, or if so many nearly match that it
-    could win; the conclusion names it, and the p value is corrected for it, too.
+    A setting takes no part if it retrieved nothing, if its ids match no judgment, if so many nearly match that the
+    conclusion could be another, or if `exclude=` left nothing out of it alone; the conclusion names it, and the p value
+    is corrected for it, too.
 
     Args:
         candidates: The settings, by name: runs, evaluations, or retrievers, which are run once each. Or a function of

@@ -292,15 +292,15 @@ class Tuning(TuningResult, Printed):
 
         Raises:
             ValueError: If something cannot be written as JSON, such as a parameter that is an object; or if seconds
-                are bounded, or a setting takes no part because of its ids, which are saved only with the rankings.
+                are bounded, or there are warnings about ids, which are saved only with the rankings.
                 Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
         if not rankings and LATENCY_COLUMN in {**self.rule.at_least, **self.rule.at_most}:
             raise ValueError("seconds are bounded, and they are saved only with the rankings; leave out rankings=False")
-        if not rankings and any(setting.obstacle for setting in self.settings):
-            left_out = format_left_out(self.settings)
-            raise ValueError(f"{left_out}; ids are saved only with the rankings, so leave out rankings=False")
+        if not rankings and (self.warnings or any(setting.obstacle for setting in self.settings)):
+            reason = format_left_out(self.settings) or "there are warnings about ids"
+            raise ValueError(f"{reason}; ids are saved only with the rankings, so leave out rankings=False")
         scores = {name: evaluation.scores for name, evaluation in self.evaluations.items()}
         rule = {name: encode_record(value, name) for name, value in asdict(self.rule).items()}
         write_saved_file(path, "tuning", {**encode_systems(scores, rankings=rankings), "rule": rule}, labels)
