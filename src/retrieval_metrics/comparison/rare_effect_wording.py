@@ -108,8 +108,9 @@ def _differ_between_pairs(conclusions: Sequence[Conclusion]) -> bool:
     """Return whether the notes on one metric differ between the pairs that have one."""
     notes_by_metric: defaultdict[str, set[str]] = defaultdict(set)
     for conclusion in conclusions:
-        if conclusion.rare_effect_note:
-            notes_by_metric[conclusion.metric].add(conclusion.rare_effect_note)
+        note = rare_effect_note(conclusion)
+        if note:
+            notes_by_metric[conclusion.metric].add(note)
     return any(len(notes) > 1 for notes in notes_by_metric.values())
 
 
@@ -117,9 +118,9 @@ def _pairs_by_note_and_metric(conclusions: Sequence[Conclusion]) -> list[tuple[s
     """Return each note with a metric and the pairs for which it holds in that metric."""
     pairs_by_key: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for conclusion in conclusions:
-        if conclusion.rare_effect_note:
-            key = (conclusion.rare_effect_note, conclusion.metric)
-            pairs_by_key[key].append(f"{conclusion.system} - {conclusion.baseline}")
+        note = rare_effect_note(conclusion)
+        if note:
+            pairs_by_key[note, conclusion.metric].append(f"{conclusion.system} - {conclusion.baseline}")
     return [(note, metric, pairs) for (note, metric), pairs in pairs_by_key.items()]
 
 
