@@ -305,7 +305,7 @@ CASES = [
         other_reader="run",
         result={"q1": {"d1": 2.5, "d2": 2.0}},
     ),
-    Advice("qrels", "a.trec", "q1 d1 L1\n", "as of NTCIR, format='ntcir'", {"format": "ntcir"}, result=SINGLE),
+    Advice("qrels", "a.trec", "q1 d1 L1\n", "as in NTCIR, format='ntcir'", {"format": "ntcir"}, result=SINGLE),
     Advice(
         "qrels",
         "a.qrels",

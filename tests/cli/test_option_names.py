@@ -45,7 +45,7 @@ CALLS = {
     EVALUATE + "foreign.csv": "the file of judgments comes first",
     EVALUATE + "qrels.trec": "four columns are TREC qrels, which come before the run",
     "evaluate good.run good.run": "six columns are a TREC run, which comes after the judgments",
-    EVALUATE + "three.run": "as of MS MARCO, pass --run-format msmarco, for lines",
+    EVALUATE + "three.run": "as in MS MARCO, pass --run-format msmarco, for lines",
     "evaluate three.run good.run": "for BEIR qrels pass --qrels-format tsv",
     EVALUATE + "nothing": "pass --run-format trec|csv|tsv|json|jsonl|parquet",
     EVALUATE + "texts.jsonl --run-format jsonl": "there is no list of documents",

@@ -229,9 +229,9 @@ def _layout_hint(n_columns: int, layout: TrecLayout) -> str:
     if n_columns != len(layout.used):
         return ""
     if layout is QRELS_LAYOUT:
-        return "; for BEIR qrels pass format='tsv', for lines query document L2, as of NTCIR, format='ntcir'"
+        return "; for BEIR qrels pass format='tsv', for lines query document L2, as in NTCIR, format='ntcir'"
     return (
-        "; for lines query document rank, as in MS MARCO, pass format='msmarco', for lines query document score, as of "
+        "; for lines query document rank, as in MS MARCO, pass format='msmarco', for lines query document score, as in "
         "Tevatron, format='tevatron'"
     )
 
