@@ -54,12 +54,12 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
     assert [explanation.query for explanation in worst[1:]] == ["c"]
     assert (worst.queries, worst.n, worst.n_relevant, worst.n_found) == (("b", "c"), 3, 4, 1)
     assert worst.failures == {"not_retrieved": 2, "below_cutoff": 1}
-    assert worst.summary == "3 of 4 relevant documents missing over 3 queries: 2 not retrieved, 1 below cutoff"
+    assert worst.summary == "3 of 4 relevant documents missing across 3 queries: 2 not retrieved, 1 below cutoff"
     assert str(worst).splitlines() == [
         "query  recall@2  found  missing          example  top result",
         "b         0.000    0/1  1 not retrieved  d1       x",
         "c         0.000    0/1  1 below cutoff   d1       x",
-        "3 of 4 relevant documents missing over 3 queries: 2 not retrieved, 1 below cutoff",
+        "3 of 4 relevant documents missing across 3 queries: 2 not retrieved, 1 below cutoff",
     ]
 
 
@@ -75,7 +75,7 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
 def test_what_is_missing_has_its_name(judgments: Any, unit: str) -> None:
     item = rm.Retrieved("d1", "These are the first words.", "b.md", 20)
     worst = rm.evaluate({"q": judgments}, {"q": [item]}, "recall").worst("recall")
-    assert str(worst).splitlines()[-1] == f"1 of 2 relevant {unit} missing over 1 query: 1 not retrieved"
+    assert str(worst).splitlines()[-1] == f"1 of 2 relevant {unit} missing across 1 query: 1 not retrieved"
 
 
 def test_queries_without_a_failure_are_not_listed_however_few_there_are() -> None:

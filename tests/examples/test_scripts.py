@@ -79,7 +79,7 @@ def test_the_comparison_prints_means_with_intervals_and_a_verdict(run: Callable[
         printed,
         flags=re.MULTILINE,
     )
-    assert re.search(r"^\d+ of \d+ relevant facts missing over \d+ queries: ", printed, flags=re.MULTILINE)
+    assert re.search(r"^\d+ of \d+ relevant facts missing across \d+ queries: ", printed, flags=re.MULTILINE)
 
 
 def test_the_audit_has_a_column_for_every_rule_set_and_names_the_rules(run: Callable[[str], str]) -> None:

@@ -163,7 +163,7 @@ def format_found(n_found: int, n_relevant: int, n_cutoff_full: int) -> str:
 
 
 def format_failures(failures: Mapping[Outcome, int], n_relevant: int, n_found: int, unit: str, n_queries: int) -> str:
-    """Return the failures of all queries: `4 of 20 relevant documents missing over 10 queries: 3 not retrieved, ...`.
+    """Return the failures of all queries: `4 of 20 relevant documents missing across 10 queries: 3 not retrieved, ...`.
 
     Documents for which the cutoff has no room are neither found nor missing; they are counted apart.
     """
@@ -175,7 +175,7 @@ def format_failures(failures: Mapping[Outcome, int], n_relevant: int, n_found: i
         more = "more " if n_missing else ""
         cutoff_full = f"{n_cutoff_full:,} {more}not credited ({OUTCOME_LABELS['cutoff_full']})"
     if n_missing:
-        text = f"{n_missing:,} of {relevant} missing over {format_query_count(n_queries)}"
+        text = f"{n_missing:,} of {relevant} missing across {format_query_count(n_queries)}"
         text += f": {format_outcome_counts(failures)}"
         return f"{text}; {cutoff_full}" if cutoff_full else text
     if cutoff_full:

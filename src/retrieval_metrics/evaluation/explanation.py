@@ -194,7 +194,7 @@ class Worst(Printed, Sequence[Explanation]):
         metric: The metric.
         explanations: The worst queries, explained, worst first.
         n: The number of queries for which the metric is defined.
-        failures: How many relevant documents (or groups) are missing over all these queries, by reason, most frequent
+        failures: How many relevant documents (or groups) are missing across all these queries, by reason, most frequent
             first.
         n_relevant: How many are relevant over all these queries.
         n_found: How many of them were found; if the cutoff leaves no room, some are neither found nor missing.
@@ -235,7 +235,7 @@ class Worst(Printed, Sequence[Explanation]):
 
     @property
     def summary(self) -> str:
-        """The failures of all queries: `1 of 20 relevant documents missing over 9 queries: 1 not retrieved`."""
+        """The failures of all queries: `1 of 20 relevant documents missing across 9 queries: 1 not retrieved`."""
         if self.n_imperfect is not None:
             return format_imperfect(self.metric, self.n_imperfect, self.n)
         return format_failures(self.failures, self.n_relevant, self.n_found, self.unit, self.n)

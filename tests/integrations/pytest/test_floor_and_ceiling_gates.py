@@ -31,7 +31,7 @@ def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
             "  mean 0.914, 95% CI [[]*]",
             "  q0: 0.138",
             "      d (grade 3): not among the 3 retrieved",
-            "  all queries: 4 of 80 relevant documents missing over 40 queries: 4 not retrieved",
+            "  all queries: 4 of 80 relevant documents missing across 40 queries: 4 not retrieved",
         ]
     )
     result.stdout.no_fnmatch_line("  q4: *")
