@@ -175,9 +175,9 @@ class TestResults:
         loaded = rm.load(tmp_path / "evaluation.json")
         assert loaded == evaluation
         for result in (evaluation, loaded):
-            assert "exclude= left out no document" in str(result)
+            assert "exclude= removed no documents" in str(result)
             result.report(tmp_path / "report.html")
-            assert "exclude= left out no document" in (tmp_path / "report.html").read_text()
+            assert "exclude= removed no documents" in (tmp_path / "report.html").read_text()
         assert "exclude= left" not in str(rm.evaluate(self.qrels, self.clean, "mrr", exclude="query_id"))
 
     def test_a_comparison_of_one_that_kept_the_documents_with_one_that_did_not(self, tmp_path: Path) -> None:
@@ -210,10 +210,10 @@ class TestResults:
         tuning = rm.tune(settings, self.qrels, "mrr", default="later", exclude="query_id")
         assert (tuning.winner, tuning["kept"].obstacle) == ("clean", "unused_exclusion")
         assert "kept (exclude= left nothing out)" in tuning.conclusion
-        assert "exclude= left out no document" in str(tuning)
+        assert "exclude= removed no documents" in str(tuning)
         tuning.save(tmp_path / "tuning.json")
         assert str(rm.load(tmp_path / "tuning.json")) == str(tuning)
-        with pytest.raises(ValueError, match=r"cannot choose .* kept: exclude= left out no document"):
+        with pytest.raises(ValueError, match=r"cannot choose .* kept: exclude= removed no documents"):
             rm.tune(settings, self.qrels, "mrr", default="kept", exclude="query_id")
 
 
