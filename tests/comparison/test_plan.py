@@ -113,7 +113,7 @@ def test_a_margin_for_many_comparisons_is_planned_at_the_level_it_prints() -> No
     alone = rm.plan(margin=0.05, level=1 - 0.05 / 8)
     assert together.scenarios == alone.scenarios
     assert together.n_questions > rm.plan(margin=0.05).n_questions
-    assert "Bonferroni-corrected for 8 comparisons (95% overall), if you pass level=0.99375 to" in str(together)
+    assert "Bonferroni-corrected for 8 comparisons (95% overall): pass level=0.99375 to" in str(together)
     assert "pass level=" not in str(rm.plan(0.05, comparisons=8))
 
 

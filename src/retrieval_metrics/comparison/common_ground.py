@@ -102,7 +102,7 @@ def find_common_ground(scores: Mapping[str, Scores], metrics: tuple[Metric, ...]
     if not common_queries:
         notes = " ".join(map(format_query_mismatch, query_mismatches))
         raise ValueError(
-            f"no query is unchanged in {' and '.join(map(repr, scores))}: {notes} Re-evaluate the "
+            f"no query is the same in {' and '.join(map(repr, scores))}: {notes} Re-evaluate the "
             "saved rankings with the current questions: evaluate(questions, rm.load(path).scores.origin.run)"
         )
     compared_metrics = _find_common_metrics(scores, metrics)

@@ -61,9 +61,8 @@ def selection_bias_notes(biases: Sequence[SelectionBias]) -> list[str]:
         return []
     means = numbers.join_names(list(map(_format_expected_mean, visible)), most=MAX_NAMES)
     n_systems = visible[0].n_systems
-    return [
-        f"Selection bias: for the best of {n_systems} systems, expect on new questions {means}; out-of-bag estimates."
-    ]
+    expectation = f"on new questions, expect the best of {n_systems} systems to average {means}"
+    return [f"Selection bias: {expectation}; out-of-bag estimates."]
 
 
 def _is_visible(bias: SelectionBias) -> bool:

@@ -160,7 +160,7 @@ class Plan(Printed):
             return note
         # A comparison tests each system against the margin by itself.
         return (
-            f"{note}, if you pass level={1 - self._alpha:.6g} to compare(), which does not correct "
+            f"{note}: pass level={1 - self._alpha:.6g} to compare(), which does not correct "
             "non-inferiority tests for multiple comparisons"
         )
 

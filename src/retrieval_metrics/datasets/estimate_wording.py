@@ -73,7 +73,7 @@ def _means_table(estimate: Estimate) -> Table:
     n_queries = len(estimate.sample.population)
     notes = [
         f"mean: estimated human-graded {TARGET.format(f'{n_queries:,}')}",
-        "human only, model only: the mean by these grades alone",
+        "human only, model only: the mean from these grades alone",
         "eff. n: human-graded queries, sampled at random, that would give the same precision without the model",
     ]
     optional_notes = [_no_help_note(estimate), _undefined_note(estimate)]
@@ -145,10 +145,9 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
         interval = numbers.format_interval(difference.human_interval, difference=True)
         notes.append(
             f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the "
-            "model-graded difference is far outside the range of model-graded differences on the human-graded queries "
-            "of the same stratum, so human grades cannot confirm it. Human only: "
-            f"{numbers.format_signed(human_only.mean)} {interval}; significant only if both CIs exclude 0 on the same "
-            "side"
+            "model-graded difference is far outside its range on the human-graded queries of the same stratum, so "
+            f"human grades cannot confirm it. Human only: {numbers.format_signed(human_only.mean)} {interval}; "
+            "significant only if the human-only CI at the same level also excludes 0 on the same side"
         )
     if difference.rare_effect_matters:
         rare_effect = format_rare_effect(

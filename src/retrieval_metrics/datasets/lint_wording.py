@@ -91,8 +91,8 @@ def format_unknown_languages_skipped(queries: Sequence[QueryId], n_questions: in
 def format_short_question(question: str, n_words: int, n_content_words: int) -> str:
     """Say how few words a question has."""
     return (
-        f"{question!r} has {numbers.format_count(n_words, 'word')}, {n_content_words} of them content words: too short "
-        "to be specific"
+        f"{question!r} has {numbers.format_count(n_words, 'word')} and "
+        f"{numbers.format_count(n_content_words, 'content word')}: too short to be specific"
     )
 
 

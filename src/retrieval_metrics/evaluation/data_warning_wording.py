@@ -71,8 +71,8 @@ def format_swapped_arguments(swapped: SwappedArguments) -> str:
     example = f"{swapped.grade:g} for {swapped.document!r} of query {swapped.query!r}"
     if swapped.largest_score is None:
         evidence = (
-            f"grades decrease in the order given, as scores do ({example}), and the lists of the qrels are longer than "
-            "those of the run"
+            f"grades decrease in the order given, as scores do ({example}), and the qrels list more documents than "
+            "the run"
         )
     else:
         evidence = (

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 OUTCOME_LABELS: Mapping[Outcome, str] = {
     "lost_tie": "lost to a tie-break",
     "behind_duplicates": "behind duplicates",
-    "behind_same_document": "behind chunks of one document",
+    "behind_same_document": "behind extra chunks",
     "below_cutoff": "below cutoff",
     "over_budget": "over budget",
     "id_granularity": "retrieved under a related ID",
     "dropped": "dropped by a stage",
     "not_retrieved": "not retrieved",
-    "empty_ranking": "lost to an empty ranking",
-    "retriever_error": "lost to a retriever error",
+    "empty_ranking": "due to an empty ranking",
+    "retriever_error": "due to a retriever error",
     "found": "found",
     "alternative_found": "alternative found",
     "cutoff_full": "cutoff full",
@@ -91,7 +91,7 @@ def _format_full_cutoff(facts: OutcomeFacts) -> str:
 
 
 def _format_sibling_chunks(facts: OutcomeFacts) -> str:
-    text = f"behind {format_count(facts.n_sibling_chunks, 'other chunk')} of {facts.sibling_document}"
+    text = f"behind {format_count(facts.n_sibling_chunks, 'extra chunk')} of {facts.sibling_document}"
     if facts.n_other_sibling_chunks:
         text += f" and {facts.n_other_sibling_chunks} of other documents"
     return text
@@ -238,17 +238,14 @@ def format_stage_flow(found_share: float, unit: str, *, one_suffices: bool) -> s
     return f"{found} of relevant {unit}s found; share remaining and lost after each stage"
 
 
-# The rule by which sources are found where the inputs of stages are not recorded.
-ASSUMED_SOURCES = (
-    "inferred: the first stage, and any stage that adds documents but omits some found both before and after it; "
-    "losses(metric, sources=[...]) overrides this"
-)
+# What is said of sources where the inputs of stages are not recorded.
+ASSUMED_SOURCES = "inferred; losses(metric, sources=[...]) sets them"
 
 
 def format_sources(first_stages: Sequence[str], *, is_assumed: bool = False) -> str:
     """Return which stages retrieve, and by which rule that was found if it is assumed."""
     note = f"first-stage retrievers (no losses attributed): {', '.join(first_stages)}"
-    return f"{note}; {ASSUMED_SOURCES}" if is_assumed else note
+    return f"{note} ({ASSUMED_SOURCES})" if is_assumed else note
 
 
 def format_chance(chance: Chance) -> str:

@@ -49,8 +49,8 @@ def format_threshold_conclusion(threshold: Threshold) -> str:
     promise = (
         f"Keep results scoring above {format_score(threshold.score)}: with {_format_percent(threshold.level)} "
         f"confidence, at most {_format_percent(threshold.max_false_answers)} of new {questions} like these "
-        f"{threshold.n_unanswerable} then get an answer (here {threshold.false_answers}, "
-        f"which bounds the rate at {bound})."
+        f"{threshold.n_unanswerable} then get an answer ({threshold.false_answers} of these "
+        f"did; upper bound {bound})."
     )
     if not threshold.n_answerable:
         return f"{promise} The run has no answerable question, so the cost is unknown."
