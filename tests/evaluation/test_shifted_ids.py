@@ -34,11 +34,11 @@ def make_shifted_run(form: Any, offset: int, n_found: int = 2) -> tuple[Any, Any
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_documents_that_are_counted_from_another_number_are_found(form: Any, offset: int) -> None:
     qrels, run = make_shifted_run(form, offset)
-    found = ShiftedIds("documents", offset, 22, 2, 24, form(NUMBERS[2]), form(NUMBERS[2] + offset))
+    expected = ShiftedIds("documents", offset, 22, 2, 24, form(NUMBERS[2]), form(NUMBERS[2] + offset))
     scored = {query: {document: 1.0 / rank for rank, document in enumerate(run[query], 1)} for query in run}
     items = {query: [rm.Retrieved(document) for document in run[query]] for query in run}
-    for given in (run, scored, items):
-        assert search_shifted_ids(find_origin(qrels, given)) == found
+    for form_of_run in (run, scored, items):
+        assert search_shifted_ids(find_origin(qrels, form_of_run)) == expected
     assert find_kinds(qrels, run) == ["shifted_ids"]
 
 
@@ -73,8 +73,8 @@ def test_neighbouring_chunks_and_bad_retrievers_are_no_shift() -> None:
         for position in range(rng.choice([12, 50])):
             chunk = rng.randrange(5, 400)
             neighbours = [f"c{chunk + step}" for step in (-2, -1, 1, 2) if rng.random() < 0.6]
-            found = [f"c{chunk}"] if rng.random() < quality else []
-            run[f"q{position}"] = [*found, *neighbours, *(f"c{rng.randrange(400)}" for _ in range(5))]
+            own_chunk = [f"c{chunk}"] if rng.random() < quality else []
+            run[f"q{position}"] = [*own_chunk, *neighbours, *(f"c{rng.randrange(400)}" for _ in range(5))]
             rng.shuffle(run[f"q{position}"])
             qrels[f"q{position}"] = [f"c{chunk}"]
         shifted = search_shifted_ids(find_origin(qrels, run))

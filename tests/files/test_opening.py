@@ -180,7 +180,7 @@ def test_limits_are_options(tmp_path: Path) -> None:
     )
     with pytest.raises(
         ValueError,
-        match=r"many.run.gz is compressed too .*more than 9 times as much; limits=Limits\(compression",
+        match=r"many.run.gz expands too much .*more than 9 times as much; limits=Limits\(compression",
     ):
         rm.read_run(tmp_path / "many.run.gz", limits=rm.Limits(compression=9))
     assert rm.read_run(tmp_path / "many.run.gz", limits=rm.Limits(compression=float("inf"))).n_documents == 80_000  # type: ignore[union-attr]

@@ -119,21 +119,21 @@ def test_critical_values_are_the_same_if_the_choices_are_made_again(
     rows = np.repeat([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, -1]], [n_only_in_first, 6, 7, 7], axis=0)
     if not is_listed:
         rows *= np.random.default_rng(2).uniform(0.5, 1, rows.shape)
-    kept = joint_sign_flips(rows, resamples=500)
-    made = []
+    kept_steps = joint_sign_flips(rows, resamples=500)
+    is_listed_by_call = []
     make_blocks = multiple_comparisons._SignChoices.blocks
 
     def count_and_make_blocks(choices: multiple_comparisons._SignChoices) -> object:
-        made.append(choices.counts is not None)
+        is_listed_by_call.append(choices.counts is not None)
         return make_blocks(choices)
 
     monkeypatch.setattr(multiple_comparisons._SignChoices, "blocks", count_and_make_blocks)
     monkeypatch.setattr(multiple_comparisons, "MAX_KEPT_SUMS", 0)
-    made_again = joint_sign_flips(rows, resamples=500)
+    steps_again = joint_sign_flips(rows, resamples=500)
 
-    assert kept.critical[1] < kept.critical[0]
-    assert made_again.critical.tolist() == kept.critical.tolist()
-    assert made == [is_listed, is_listed]
+    assert kept_steps.critical[1] < kept_steps.critical[0]
+    assert steps_again.critical.tolist() == kept_steps.critical.tolist()
+    assert is_listed_by_call == [is_listed, is_listed]
 
 
 def test_a_second_metric_that_says_the_same_costs_nothing_and_an_independent_one_what_holm_asks() -> None:
