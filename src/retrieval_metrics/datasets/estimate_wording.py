@@ -145,9 +145,9 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
         interval = numbers.format_interval(difference.human_interval, difference=True)
         notes.append(
             f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the "
-            "model-graded difference is far outside its range on the human-graded queries of the same stratum, so "
-            f"human grades cannot confirm it. Human only: {numbers.format_signed(human_only.mean)} {interval}; "
-            "significant only if the human-only CI at the same level also excludes 0 on the same side"
+            "model-graded difference is far outside the range of those on the human-graded queries of the same "
+            "stratum, so human grades cannot check it. Such a difference counts as significant only if the human-only "
+            f"estimate, {numbers.format_signed(human_only.mean)} {interval}, is also significant and has the same sign"
         )
     if difference.rare_effect_matters:
         rare_effect = format_rare_effect(

@@ -343,7 +343,7 @@ def format_moved_span_fix(span: Span, moved: Span) -> str:
 def format_agreement_skipped(*, has_pieces: bool) -> str:
     """Say what is needed to know whether documents that retrievers agree on are relevant."""
     needs = "judgments by ID and " if has_pieces else ""
-    return f"unjudged documents at the top of all runs (needs {needs}at least two runs=)"
+    return f"unjudged documents at the top of all runs (needs {needs}at least two runs; pass runs=)"
 
 
 def format_unjudged_at_top(question: str, document: DocumentId, n_first: int, runs: Sequence[str]) -> str:
@@ -387,7 +387,7 @@ def format_unanswered_by_bm25(question: str, chance: float) -> str:
     """Say for which question BM25 finds hardly anything relevant."""
     return (
         f"BM25 barely finds the passages relevant to {quote_beginning(question)} (random passages rank as high in "
-        f"{chance:.0%} of draws): hard, unanswerable, or judged for another question"
+        f"{chance:.0%} of draws): hard, unanswerable, or given another question's judgments"
     )
 
 
@@ -421,7 +421,7 @@ def format_unanswered_by_runs(question: str, runs: Sequence[str]) -> str:
     """Say for which question no run finds anything relevant."""
     return (
         f"no document relevant to {quote_beginning(question)} is retrieved by {numbers.join_names(list(runs))}: "
-        "hard, unanswerable, or judged for another question"
+        "hard, unanswerable, or given another question's judgments"
     )
 
 
