@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.clusters import ClustersBy
 
 
-SPARSE_SCENARIO = "if sparse: questions needed if a few change by the maximum and the others not at all"
+SPARSE_SCENARIO = (
+    "if sparse: questions needed if systems differ by the maximum on a few questions and not at all on the others"
+)
 # The number of differences at which the curve is drawn, and the range of them in multiples of the target.
 N_CURVE_POINTS = 60
 MAX_DRAWN_MULTIPLE = 4

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 def format_change_bounds_meaning(*, has_loss: bool, has_gain: bool) -> str:
     """Return what the columns of largest losses and gains are; `changes` may have only one of them."""
     if has_loss and has_gain:
-        return "max_loss and max_gain: bounds on the change over all grades of the documents"
+        return "max_loss and max_gain: the largest loss and gain that any grades of the documents could produce"
     side = "loss" if has_loss else "gain"
-    return f"max_{side}: bound on the {side} over all grades of the documents"
+    return f"max_{side}: the largest {side} that any grades of the documents could produce"
 
 
 def format_unchanged(

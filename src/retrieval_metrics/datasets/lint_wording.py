@@ -387,7 +387,7 @@ def format_unanswered_by_bm25(question: str, chance: float) -> str:
     """Say for which question BM25 finds hardly anything relevant."""
     return (
         f"BM25 barely finds the passages relevant to {quote_beginning(question)} (random passages rank as high in "
-        f"{chance:.0%} of draws): hard, unanswerable, or given another question's judgments"
+        f"{chance:.0%} of draws): the question may be hard, unanswerable, or paired with another question's judgments"
     )
 
 
@@ -421,7 +421,7 @@ def format_unanswered_by_runs(question: str, runs: Sequence[str]) -> str:
     """Say for which question no run finds anything relevant."""
     return (
         f"no document relevant to {quote_beginning(question)} is retrieved by {numbers.join_names(list(runs))}: "
-        "hard, unanswerable, or given another question's judgments"
+        "the question may be hard, unanswerable, or paired with another question's judgments"
     )
 
 

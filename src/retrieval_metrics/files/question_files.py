@@ -358,7 +358,7 @@ def _read_beir(questions_class: type[QuestionsT], folder: Path, split: str) -> Q
     if not qrels_path.is_file():
         splits = sorted(path.stem for path in folder.glob("qrels/*.tsv"))
         if not splits:
-            raise ValueError(f"{folder} is not a BEIR folder: there are no judgments in qrels/*.tsv")
+            raise ValueError(f"{str(folder)!r} is not a BEIR folder: there are no judgments in qrels/*.tsv")
         raise ValueError(f"{folder} has no qrels/{split}.tsv; it has the splits {', '.join(splits)}")
     texts: Mapping[Any, str] = read_queries(folder / QUERIES_FILE)
     qrels = read_qrels(qrels_path)
