@@ -6,6 +6,7 @@ committing it.
 
 import os
 from collections.abc import Mapping, Sequence
+from difflib import unified_diff
 from pathlib import Path
 
 WRITE = "WRITE_GOLDEN"
@@ -24,4 +25,7 @@ def check_golden_text(path: Path, text: str) -> None:
     if os.environ.get(WRITE):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    golden_lines = path.read_text(encoding="utf-8").splitlines()
+    difference = "\n".join(unified_diff(golden_lines, text.splitlines(), path.name, "now", lineterm=""))
+    assert not difference, difference
+    assert text == path.read_text(encoding="utf-8"), "the ends of lines differ"

@@ -51,6 +51,8 @@ ON_TOPIC = 1
 LABEL_BY_GRADE = {0: 0, ON_TOPIC: 1, ANSWERS: 3}
 # With what a call begins that is a command of a shell.
 COMMAND = "$ "
+# Variables that change what pytest prints: with the first two set, as on build servers, it repeats messages in full.
+SETTINGS_OF_PYTEST = ("CI", "BUILD_NUMBER", "PYTEST_ADDOPTS")
 # What differs from run to run or between machines, with what is written in its place: dates, durations, last digits.
 VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"), "<time>"),
@@ -290,6 +292,8 @@ def run_pytest(arguments: list[str], variables: dict[str, str]) -> int:
     settings = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "NO_COLOR": "1", "COLUMNS": "120"}
     options = ["--no-header", "-p", "pytest_retrieval_metrics.plugin", "-p", "no:cacheprovider"]
     before = dict(os.environ)
+    for name in SETTINGS_OF_PYTEST:
+        os.environ.pop(name, None)
     os.environ.update(settings | variables)
     try:
         return int(pytest.main([*options, *arguments]))
