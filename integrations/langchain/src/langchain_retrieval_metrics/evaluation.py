@@ -116,7 +116,7 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:
             searches of retrievers are found without it.
         max_concurrency: How many questions may run at once.
         timeout: Seconds that one attempt may take, as in the core's `retrieve`.
-        retries: How often a failed question is repeated, as in the core's `retrieve`.
+        retries: How many times a failed question is repeated, as in the core's `retrieve`.
         show_progress: Show a progress bar on stderr.
         raise_on_error: Raise the first failure of the retriever. Otherwise a failed question scores 0, because nothing
             was retrieved; it is counted and warned of, and its exception is in `errors` of the result.
