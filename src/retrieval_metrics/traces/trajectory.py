@@ -34,8 +34,8 @@ class SearchCall:
         turn: In which turn of the agent it was made, from 1; calls of one turn were made side by side.
         attempts: How many times it was tried; a retry is not another call.
         seconds: How long it took, all attempts together; None if that is unknown.
-        error: Why it failed; None if it did not. Of an exception or a text, the first line before any stack trace is
-            kept, because reports show it.
+        error: Why it failed; None if it did not. Only the first line of an exception or a text, before any stack
+            trace, is kept, because reports show it.
         inner_rankings: Rankings of steps inside the call, such as the input of a reranker.
 
     Raises:
