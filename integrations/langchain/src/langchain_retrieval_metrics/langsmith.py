@@ -187,10 +187,10 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
     """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous version.
 
     A single evaluator returns the scores of all metrics, each under its name, with the ranks behind them as a comment.
-    If the target failed, they are 0, because nothing was retrieved, and the comment has the error; LangSmith's means would
-    otherwise leave failures out. A metric that is undefined for an example, or an output that cannot be judged, has a
-    comment but no score. The evaluator computes everything locally. For what `langsmith.evaluate` itself sends, see
-    `langsmith_target`.
+    If the target failed, they are 0, because nothing was retrieved, and the comment has the error; LangSmith's means
+    would otherwise leave failures out. A metric that is undefined for an example, or an output that cannot be judged,
+    has a comment but no score. The evaluator computes everything locally. For what `langsmith.evaluate` itself sends,
+    see `langsmith_target`.
 
     Args:
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
