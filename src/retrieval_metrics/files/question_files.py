@@ -118,7 +118,7 @@ def _read_open_file(
     """Read an open file, of text or of bytes, as that of a path; its name can show the format."""
     name = str(getattr(file, "name", ""))
     if format is None and Path(name).suffix.lower() in EXCEL_EXTENSIONS:
-        # A workbook is no text, in whatever mode it is opened.
+        # A workbook is not a text, in whatever mode it is opened.
         content = getattr(file, "buffer", file)
         _require_positions(layout, name)
         with name_file_in_errors(name):

@@ -41,7 +41,7 @@ class FileTable(NamedTuple):
         locate_row: Takes the index of a row, from 0 without the header, and returns the location of its line for
             messages; None if the file has no lines.
         row_numbers: The number of each row in a spreadsheet, which counts the header and empty rows; None if the file
-            is no text, whose rows count from 1 without the header.
+            is not a text, whose rows count from 1 without the header.
     """
 
     frame: Any

@@ -59,7 +59,7 @@ def gather_judgment_rows(
         row_numbers: The number of each row, for messages; None to count from 1.
 
     Raises:
-        ValueError: If a document is judged twice for a question, a grade is no number, a question has two texts, or
+        ValueError: If a document is judged twice for a question, a grade is not a number, a question has two texts, or
             only some rows have a document, or only some documents a grade.
     """
     if not holds_judgment_rows(rows):

@@ -189,7 +189,7 @@ def use_usual_names(rows: Iterable[Any], row_numbers: Sequence[int] | None = Non
     only column of file names becomes `"document"`.
 
     Args:
-        rows: The rows of a dataset; what is no mapping is returned as it is.
+        rows: The rows of a dataset; what is not a mapping is returned as it is.
         row_numbers: The number of each row, for messages; None to count from 1.
 
     Raises:

@@ -64,7 +64,7 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, grade: float | None = 
 
 
 GRADE = Parameter(
-    make_number_reader(-inf, 0), None, "forbidden if grade <= grade; without it, if grade < 0", examples=(-2,)
+    make_number_reader(-inf, 0), None, "forbidden if the grade is at most this; without it, if below 0", examples=(-2,)
 )
 
 DEFINITION = Definition(

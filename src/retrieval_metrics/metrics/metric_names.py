@@ -168,7 +168,7 @@ def suggest_call(name: str) -> str:
 
 
 def _suggest_spelling(text: str) -> str:
-    """Return what to write instead of a text that is no name, such as `Mean Reciprocal Rank`."""
+    """Return what to write instead of a text that is not a name, such as `Mean Reciprocal Rank`."""
     words, at, cutoff = text.partition("@")
     key = "_".join(_normalise_name(words).split())
     if key in MMR_NAMES:

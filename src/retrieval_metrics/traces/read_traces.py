@@ -81,7 +81,7 @@ def read_traces(
         OSError: If the file cannot be opened.
         ValueError: If a trace cannot be trusted, a line is not JSON, no span is recognised, or no trace has the id of a
             question. The message names the span, or the line.
-        TypeError: If the source is nothing that holds traces.
+        TypeError: If the source cannot hold traces.
         ImportError: If a Parquet file is given and polars is not installed.
 
     Example:
