@@ -148,7 +148,11 @@ STEPS: tuple[tuple[str, list[str], str], ...] = (
     ("", [], "1 passed"),
     ("1", ["--retrieval-report=r.html"], "mrr worse: 1.000 -> 0.500 (p < 0.001), 20 of 20 queries"),
     ("1", ["--retrieval-update"], "baseline not updated; accept the loss with --retrieval-accept-worse=mrr"),
-    ("1", ["--retrieval-update", "--retrieval-accept-worse"], "mrr 1.000 -> 0.500 (p < 0.001): 20 worse, 0 better of 20 queries"),
+    (
+        "1",
+        ["--retrieval-update", "--retrieval-accept-worse"],
+        "mrr 1.000 -> 0.500 (p < 0.001): 20 worse, 0 better of 20 queries",
+    ),
     ("1", [], "1 passed"),
 )
 
