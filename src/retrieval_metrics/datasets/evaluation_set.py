@@ -573,8 +573,9 @@ def read_questions(
     Raises:
         TypeError: If the source or one of its rows has another shape.
         ValueError: If it is empty, a row is incomplete, cells can be read in several ways, a query appears twice,
-            two columns of a row hold different judgments, a column is there twice (also as pandas renames the second,
-            `relevant.1`), or there is no column that `columns` names, or it names one for two roles.
+            two columns of a row hold different judgments, or one that is not read says that a document is not relevant,
+            a column is there twice (also as pandas renames the second, `relevant.1`), or there is no column that
+            `columns` names, or it names one for two roles.
         OSError: If the path cannot be read.
         ImportError: If polars is not installed, or openpyxl for a workbook.
 

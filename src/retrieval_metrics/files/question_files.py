@@ -232,7 +232,9 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
             content = use_named_columns(content, layout.columns, reader.name)
         elif layout.columns:
             content = use_named_columns(find_only_rows(content, "the JSON object"), layout.columns, reader.name)
-        return read_question_dataset(questions_class, content, separator=layout.separator, is_file=True)
+        return read_question_dataset(
+            questions_class, content, separator=layout.separator, is_file=True, named_columns=layout.columns
+        )
     if detected not in TABLE_FORMATS:
         raise ValueError(
             f"{reader.name} is read as {detected}, which holds no texts of questions; read its judgments with "
@@ -264,7 +266,12 @@ def _read_lines_of_objects(questions_class: type[QuestionsT], reader: Reader, la
         rows = use_named_columns(rows, layout.columns, reader.name)
     try:
         return read_question_dataset(
-            questions_class, rows, separator=layout.separator, is_file=True, row_numbers=line_numbers
+            questions_class,
+            rows,
+            separator=layout.separator,
+            is_file=True,
+            row_numbers=line_numbers,
+            named_columns=layout.columns,
         )
     except (TypeError, ValueError) as error:
         message = _ROW_AT_START.sub("line ", str(error))
@@ -297,7 +304,13 @@ def _read_rows_of_table(
 ) -> QuestionsT:
     if layout.columns:
         rows = use_named_columns(rows, layout.columns, name)
-    return read_question_table(questions_class, rows, separator=layout.separator, row_numbers=row_numbers)
+    return read_question_table(
+        questions_class,
+        rows,
+        separator=layout.separator,
+        row_numbers=row_numbers,
+        named_columns=layout.columns,
+    )
 
 
 class _SheetRow(NamedTuple):

@@ -167,7 +167,7 @@ def _read_content(
 def _read_lines(
     source: Reader, roles: Mapping[str, Requirement], columns: Columns | None, allow: frozenset[str]
 ) -> dict[str, Any] | FileTable:
-    entries = read_queries_per_line(source, allow, columns)
+    entries = read_queries_per_line(source, allow, columns, is_judged="grade" in roles)
     if entries is None:
         return read_document_rows(source, roles, columns, allow)
     return entries
