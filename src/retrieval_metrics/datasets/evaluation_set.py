@@ -101,8 +101,8 @@ class EvaluationSet(Questions):
                 - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset, or the CSV of one;
                   goldens of DeepEval; the JSON of SQuAD; examples of LangSmith with the question in their inputs and
                   the judgments in their outputs. If such a dataset has texts but no ids, its judgments are `Text`;
-                - a path or an open file, as in `read_questions`: a BEIR folder (`queries.jsonl` and
-                  `qrels/test.tsv`), CSV, TSV, JSON, JSONL, Parquet, Arrow or Excel;
+                - a path or an open file, as in `read_questions`: a BEIR folder (`queries.jsonl`,
+                  `qrels/test.tsv` and, up to 1 MB, `corpus.jsonl`), CSV, TSV, JSON, JSONL, Parquet, Arrow or Excel;
                 - a mapping of query texts to judgments;
                 - an `EvaluationSet`.
 

@@ -19,7 +19,7 @@ from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.saved_format import START_PATTERN, is_saved
 from retrieval_metrics.files.tabular_rows import read_table
-from retrieval_metrics.files.text_files import read_queries
+from retrieval_metrics.files.text_files import read_corpus, read_queries
 from retrieval_metrics.inputs.column_detection import (
     DOCUMENT_COLUMNS,
     QUERY_COLUMNS,
@@ -60,6 +60,9 @@ if TYPE_CHECKING:
 
 # The file of the questions in a BEIR folder.
 QUERIES_FILE = "queries.jsonl"
+# The file of its documents, which are read if they are so few that a ranking could hold them all.
+CORPUS_FILE = "corpus.jsonl"
+MAX_CORPUS_BYTES = 1_000_000
 # The keys of a dataset of LlamaIndex in JSON.
 DATASET_KEYS = frozenset({"queries", "relevant_docs"})
 # The columns of TREC judgments, and the usual values of the second.
@@ -396,12 +399,17 @@ def _read_beir(questions_class: type[QuestionsT], folder: Path, split: str) -> Q
             answers[query] = answer
         if CONVERSATION_KEY in metadata:
             conversation[query] = metadata[CONVERSATION_KEY]
+    corpus: Mapping[Any, str] = {}
+    corpus_path = folder / CORPUS_FILE
+    if corpus_path.is_file() and 0 < corpus_path.stat().st_size <= MAX_CORPUS_BYTES:
+        corpus = read_corpus(corpus_path)
     return questions_class(
         {query: texts[query] for query in judgments},
         judgments,
         provenance,
         answers=answers,
         conversation=conversation,
+        corpus=corpus,
     )
 
 
