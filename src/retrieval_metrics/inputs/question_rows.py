@@ -380,7 +380,7 @@ def _is_blank_row(row: Any) -> bool:
     return row is None or (isinstance(row, Mapping) and not row)
 
 
-def _find_rows_key(dataset: Mapping[Any, Any]) -> Any:
+def find_rows_key(dataset: Mapping[Any, Any]) -> Any:
     """Return the key under which a mapping holds the list of its rows, or nothing in its place; None if it has none.
 
     Such a key is a query like any other if there are judgments beside it, but not beside other such keys if all are
@@ -402,7 +402,7 @@ def _find_rows_key(dataset: Mapping[Any, Any]) -> Any:
 
 def holds_only_blank_rows(dataset: Mapping[Any, Any]) -> bool:
     """Return whether a mapping has a key for its rows, but no row that is not blank."""
-    key = _find_rows_key(dataset)
+    key = find_rows_key(dataset)
     return key is not None and _are_blank(dataset[key])
 
 
@@ -418,7 +418,7 @@ def _require_rows(dataset: Mapping[Any, Any]) -> None:
         TypeError: If a row is a list, a text or a number.
         ValueError: If there are no rows.
     """
-    key = _find_rows_key(dataset)
+    key = find_rows_key(dataset)
     if key is None:
         return
     if _are_blank(dataset[key]):
