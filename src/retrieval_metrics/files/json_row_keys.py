@@ -35,7 +35,7 @@ def refuse_rows_under_key(content: Mapping[Any, Any], name: str) -> None:
     if all(isinstance(row, dict) and _names_query_and_document(row) for row in rows):
         raise ValueError(
             f"{name} holds rows with a query and a document in {key!r}; write this list alone, as a JSON array, "
-            "which is read as one row per document; if they hold the texts of questions, read_questions(path) reads them"
+            "which is read as one row per document; if they have the texts of questions, read_questions(path) reads it"
         )
     if holds_question_rows(content):
         raise ValueError(f"{name} holds rows of questions in {key!r}, which read_questions(path) reads")
