@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from zipfile import BadZipFile
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics._internal.patterns import lazy_pattern
@@ -239,6 +240,8 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
             questions_class, content, separator=layout.separator, is_file=True, named_columns=layout.columns
         )
     if detected not in TABLE_FORMATS:
+        if not reader.beginning().strip():
+            raise ValueError(f"{reader.name} is empty")
         raise ValueError(
             f"{reader.name} is read as {detected}, which holds no texts of questions; read its judgments with "
             "read_qrels and the texts with read_queries: EvaluationSet(queries, qrels.as_dict())"
@@ -332,7 +335,13 @@ def _read_workbook(file: Any, layout: _Layout, name: str) -> tuple[list[dict[str
         name: Its name, for messages.
     """
     openpyxl = import_optional("openpyxl", "reading an Excel workbook (or save it as CSV UTF-8, which needs nothing)")
-    workbook = openpyxl.load_workbook(file, read_only=True, data_only=True)
+    try:
+        workbook = openpyxl.load_workbook(file, read_only=True, data_only=True)
+    except (BadZipFile, KeyError, openpyxl.utils.exceptions.InvalidFileException) as error:
+        raise ValueError(
+            f"{name} cannot be read as an Excel workbook ({error}); save it again as .xlsx or as CSV UTF-8, or name "
+            "its format, as in format='csv'"
+        ) from error
     try:
         rows_by_sheet: dict[str, list[_SheetRow]] = {}
         for sheet in workbook.worksheets:

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, GRADE_COLUMNS, RELEVANT_COLUMNS
-from retrieval_metrics.inputs.grade_checks import read_truth_value
+from retrieval_metrics.inputs.grade_checks import describe_grade, read_grade_number, read_truth_value
 from retrieval_metrics.inputs.ignored_grades import choose_grade_column, is_flag, read_number, refuse_false_flags
 from retrieval_metrics.inputs.json_codec import PIECE_TYPES
 from retrieval_metrics.inputs.question_columns import FILE_COLUMNS
@@ -312,7 +312,28 @@ def _read_grade(row: Mapping[str, Any], grade_key: str | None, number: int) -> f
     truth_grade = read_truth_value(grade)
     if truth_grade is not None:
         return truth_grade
-    try:
-        return float(grade)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"row {number}: the grade must be a number, got {grade!r}") from error
+    number_in_cell = read_grade_number(grade)
+    if number_in_cell is None:
+        if grade == grade_key:
+            raise ValueError(f"row {number} repeats the header, as where files were joined; remove it")
+        raise ValueError(f"row {number}: the grade must be a number, got {grade!r}; {describe_grade(grade)}")
+    return number_in_cell
+
+
+def require_number_grades(judgments: Any, where: str) -> None:
+    """Raise if a grade in the judgments of a question is no finite number.
+
+    Args:
+        judgments: The judgments; those without grades are not looked at.
+        where: How messages name their row.
+    """
+    groups = judgments if isinstance(judgments, (list, tuple)) else [judgments]
+    for group in groups:
+        if not isinstance(group, Mapping):
+            continue
+        for document, grade in group.items():
+            if not isinstance(grade, Real) or read_grade_number(grade) is None:
+                raise ValueError(
+                    f"{where}: the grade of document {document!r} must be a number, got {grade!r}; "
+                    f"{describe_grade(grade)}"
+                )

@@ -36,6 +36,7 @@ from retrieval_metrics.inputs.judgment_rows import (
     number_rows,
     read_document_objects,
     refuse_flags,
+    require_number_grades,
 )
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
 from retrieval_metrics.inputs.question_columns import (
@@ -266,6 +267,8 @@ def read_question_table(
         present = {name: value for name, value in drop_missing(row).items() if not _is_empty_cell(value)}
         if not present:
             continue
+        if len(present) > 1 and all(name == value for name, value in present.items()):
+            raise ValueError(f"row {number} repeats the header, as where files were joined; remove it")
         columns.update(dict.fromkeys(present))
         present_rows.append(present)
         present_numbers.append(number)
@@ -668,6 +671,8 @@ def _make_questions(
             f"there are no judgments for {len(without_judgments)} of {len(queries)} queries, for example "
             f"{without_judgments[0]!r}; leave these queries out, or give an empty list if nothing is relevant"
         )
+    for query, judgments in qrels.items():
+        require_number_grades(judgments, f"query {query!r}")
     return questions_class(dict(queries), dict(qrels), provenance)
 
 
@@ -688,7 +693,9 @@ def _read_row(row: Any, number: int) -> _QuestionRow:
             relevant = []
         if isinstance(relevant, list):  # from JSON, it can hold objects for quotes, texts and spans
             relevant = decode_judgments(read_document_objects(relevant, number), f"row {number}")
-        if row.get("forbidden") is not None:
+        if row.get("forbidden") is None:
+            require_number_grades(relevant, f"row {number}")
+        else:
             relevant = add_forbidden(relevant, row["forbidden"], f"row {number}")
         return _QuestionRow(_find_id(row, text), text, relevant)
     if isinstance(row, Sequence) and not isinstance(row, (str, bytes)) and len(row) == 2:
