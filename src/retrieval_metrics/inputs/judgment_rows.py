@@ -332,7 +332,10 @@ def require_number_grades(judgments: Any, where: str) -> None:
         if not isinstance(group, Mapping):
             continue
         for document, grade in group.items():
-            if not isinstance(grade, Real) or read_grade_number(grade) is None:
+            is_number = isinstance(grade, Real)
+            if not is_number and group is not judgments:
+                continue  # an object in a list may be something other than grades, of which judging it says more
+            if not is_number or read_grade_number(grade) is None:
                 raise ValueError(
                     f"{where}: the grade of document {document!r} must be a number, got {grade!r}; "
                     f"{describe_grade(grade)}"
