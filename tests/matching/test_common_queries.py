@@ -37,7 +37,7 @@ def test_qrels_with_exchanged_columns_are_recognised(tmp_path: Path) -> None:
     path.write_text("query-id\tcorpus-id\tscore\nd1\tq1\t1\nd2\tq1\t1\n")
     run = {"q1": ["d1", "d2"]}
     with pytest.raises(
-        ValueError, match="the qrels judge 'q1', a query of the run, as a document: exchange their columns"
+        ValueError, match="the qrels judge 'q1', a query of the run, as a document: exchange the columns"
     ):
         rm.evaluate(rm.read_qrels(path), run, "recall")
     qrels = rm.read_qrels(path, columns={"query": "corpus-id", "document": "query-id"})

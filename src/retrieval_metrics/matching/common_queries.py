@@ -55,8 +55,8 @@ def _advise_on_order(run: RunMapping, qrels: Qrels) -> str:
         return "evaluate(qrels, run) takes the judgments first"
     query = min(queries_as_documents, key=str)
     return (
-        f"the qrels judge {query!r}, a query of the run, as a document: exchange their columns, so that the query "
-        "stands before the document, as in columns={'query': ..., 'document': ...} for a table"
+        f"the qrels judge {query!r}, a query of the run, as a document: exchange the columns of the qrels, or "
+        "their names in a table"
     )
 
 
