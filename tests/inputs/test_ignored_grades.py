@@ -125,7 +125,7 @@ def test_a_list_of_grades_beside_a_list_is_refused(grades: list[Any], tmp_path: 
 
 
 def test_what_is_no_grade_beside_a_list_stays_a_column_of_the_question(tmp_path: Path) -> None:
-    rows = question_rows([["d1"], ["d2"]], label=["easy", "hard"], score=[0.5, 0.25], grade=["A", "B"])
+    rows = question_rows([["d1"], ["d2"]], label=["easy", "hard"], score=[1, 0], grade=["A", "B"])
     for source in as_every_source(rows, tmp_path):
         assert list(rm.read_questions(source).qrels.values()) == [["d1"], ["d2"]]
     with pytest.raises(ValueError, match="row 2 has 0 in 'label'"):

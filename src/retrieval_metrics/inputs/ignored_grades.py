@@ -28,8 +28,9 @@ RELEVANCE_COLUMNS = (
     *("relevant", "correct", "is_correct", "match", "is_match", "useful", "is_useful", "helpful", "is_helpful"),
     *("positive", "is_positive", "gold", "is_gold", "answers", "contains_answer", "verdict", "ok"),
 )
-# Of the usual names of grades, those that often mean something else beside a list of relevant documents.
-_AMBIGUOUS_GRADE_COLUMNS = ("label", "score")
+# Beside a list of relevant documents, a score is that of some result, and a label often one of the question.
+_SCORE_COLUMN = "score"
+_LABEL_COLUMN = "label"
 # Several grades in a cell of text: `[2, 0]` or `2;0`.
 _SEVERAL_NUMBERS = lazy_pattern(r"[\[(]?\s*-?[\d.]+(\s*[;|,\s]\s*-?[\d.]+)*\s*[\])]?")
 _SEPARATORS = lazy_pattern(r"[\[\]();|,\s]+")
@@ -174,8 +175,7 @@ def refuse_grades_beside_lists(rows: Sequence[Any], numbers: Sequence[int], colu
         return
     own_column = (columns or {}).get("relevant") or relevant_column
     for column, values in _list_values(present_rows, (*GRADE_COLUMNS, "grades")).items():
-        is_ambiguous = column in _AMBIGUOUS_GRADE_COLUMNS
-        if is_ambiguous and not _says_no(values):
+        if column == _SCORE_COLUMN or (column == _LABEL_COLUMN and not _says_no(values)):
             continue
         for number, row in zip(numbers, rows, strict=True):
             grade = row.get(column) if isinstance(row, Mapping) else None
@@ -199,7 +199,11 @@ def describe_grade_beside_list(row: Mapping[str, Any], list_key: str) -> str:
         list_key: The key of the list.
     """
     for key, value in row.items():
-        if key == list_key or key in _AMBIGUOUS_GRADE_COLUMNS or key.strip().lower() not in (*GRADE_COLUMNS, "grades"):
+        if (
+            key == list_key
+            or key in {_SCORE_COLUMN, _LABEL_COLUMN}
+            or key.strip().lower() not in (*GRADE_COLUMNS, "grades")
+        ):
             continue
         if _gives_other_grade(value):
             return (
