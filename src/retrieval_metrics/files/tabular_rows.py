@@ -74,6 +74,8 @@ def read_table(
 
     if not header and not FORMATS[format].separator:
         raise ValueError(f"{source.name} is read as {format}, which always has names; leave header=False out")
+    if format in {"parquet", "arrow"} and not source.beginning(1):
+        raise ValueError(f"{source.name} is empty")
     if format == "parquet":
         # From bytes rather than the path, in which polars would read [1] as a pattern.
         content = BytesIO(source.content())
