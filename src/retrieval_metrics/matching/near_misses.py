@@ -55,6 +55,8 @@ MAX_DOCUMENTS_PER_LISTED = 2
 MAX_COMPARED_IDS = 20_000
 # How many ids of each query are searched for forms that no other query has.
 MAX_COMPARED_FORMS = 20
+# Fewer ids of another form could be a few documents of another kind.
+MIN_IDS_OF_ANOTHER_FORM = 5
 # If documents that differ in the same way are more than this share of the near misses, ids of this form are different
 # documents in this collection.
 MAX_DISTINCT_SHARE = 0.3
@@ -484,11 +486,13 @@ class _Search:
             known_ids += ids
         known_forms = {describe_form(document_id) for document_id in known_ids}
         without_hits = set(self._run).difference(with_hits)
-        return {
-            query
-            for query, ids in self._iterate_ids(list(without_hits), MAX_COMPARED_FORMS)
-            if not any(describe_form(document_id) in known_forms for document_id in ids)
-        }
+        queries: set[QueryId] = set()
+        unknown_ids: set[str] = set()
+        for query, ids in self._iterate_ids(list(without_hits), MAX_COMPARED_FORMS):
+            if not any(describe_form(document_id) in known_forms for document_id in ids):
+                queries.add(query)
+                unknown_ids.update(ids)
+        return queries if len(unknown_ids) >= MIN_IDS_OF_ANOTHER_FORM else set()
 
     def collect_retrieved_ids(self, wanted: set[str], excluded: set[QueryId]) -> tuple[set[str], set[str]]:
         """Return which of the wanted ids were retrieved for any query, and many retrieved ids of all queries.
