@@ -262,7 +262,7 @@ def test_one_wrong_grade_is_named_with_its_line_and_what_to_write(name: str, gra
     path = tmp_path / name
     write_many_judgments(path, grade)
     remedy = "write 2.5, with a decimal point" if grade == "2,5" else "write a finite number"
-    readers = [rm.read_qrels] if name != "b.csv" else [rm.read_qrels, rm.read_questions]
+    readers: list[Any] = [rm.read_qrels] if name != "b.csv" else [rm.read_qrels, rm.read_questions]
     for read in readers:
         with pytest.raises(ValueError, match=remedy) as raised:
             read(path)
