@@ -220,7 +220,8 @@ def check_margin_reason(conclusion: Conclusion, reason: str) -> None:
         assert bound is not None, reason
         assert bound[1] == format_three_digits(-conclusion.lowest_difference)
         assert bool(bound[2]) == (conclusion.lowest_difference < margin_test.low - 1e-9)
-    elif reason.startswith("at least "):
+    elif reason.startswith(("at least ", "up to ")):
+        assert reason.startswith("up to ") == (conclusion.details.gain > 0)
         assert conclusion.lowest_difference > -(conclusion.margin or 0)
         assert int(re.findall(r"\d+", reason)[0]) == margin_test.min_units
         assert ("independent" in reason) == (conclusion.details.clusters is not None)
