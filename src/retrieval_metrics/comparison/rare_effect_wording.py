@@ -36,10 +36,12 @@ def format_rare_effect(
         query_change: What an affected query may do, such as `be worse`.
         mean_change: What that does to the mean, such as `lowering`.
     """
+    query_difference = numbers.format_rounded(max_difference, 3)
+    mean_shift = numbers.format_rounded(rare.mean_shift, 2)
     return (
         f"effects too rare to occur in {queries} are not covered by the CI: "
         f"up to {100 * rare.share:.2g}% of all queries ({100 * level:g}% confidence) could "
-        f"{query_change} by {max_difference:.3g}, {mean_change} the mean by {rare.mean_shift:.2g}"
+        f"{query_change} by {query_difference}, {mean_change} the mean by {mean_shift}"
     )
 
 
