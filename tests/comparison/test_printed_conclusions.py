@@ -245,12 +245,15 @@ def check_rare_effect(conclusion: Conclusion) -> None:
     assert match is not None, note
     rare = conclusion.details.rare_effect
     assert match["n"] == str(conclusion.n)
-    assert (match["share"], match["shift"]) == (f"{100 * rare.share:.2g}", f"{rare.mean_shift:.2g}")
-    size = abs(conclusion.difference)
+    could_undo = (1 - rare.share) * abs(conclusion.difference) <= rare.mean_shift
+    shift = rare.mean_shift
+    if match["consequence"] == "which could undo the difference" and shift < abs(conclusion.difference):
+        shift += rare.share * abs(conclusion.difference)
+    assert (match["share"], match["shift"]) == (f"{100 * rare.share:.2g}", f"{shift:.2g}")
     is_noninferior = conclusion.noninferiority == "noninferior"
     limits = {
-        "which could undo the difference": rare.mean_shift >= size,
-        "less than the difference": rare.mean_shift < size,
+        "which could undo the difference": could_undo,
+        "less than the difference": not could_undo,
         "less than the margin": is_noninferior and rare.mean_shift < (conclusion.margin or 0),
         None: not conclusion.is_better_or_worse or conclusion.margin is not None,
     }

@@ -61,10 +61,14 @@ def rare_effect_note(conclusion: Conclusion) -> str:
     else:
         query_change = "differ"
         mean_change = "changing"
+    rare = conclusion.details.rare_effect
+    if conclusion.is_better_or_worse and conclusion.sample_only and rare.mean_shift < abs(conclusion.difference):
+        # The difference is undone only because the affected queries also lack it.
+        rare = rare.opposing(conclusion.difference)
     effect = format_rare_effect(
         _format_queries(conclusion),
         conclusion.details.max_difference,
-        conclusion.details.rare_effect,
+        rare,
         level=1 - conclusion.details.alpha,
         query_change=query_change,
         mean_change=mean_change,
