@@ -66,6 +66,13 @@ def test_the_details_have_the_intervals_of_the_means_and_the_largest_changes() -
     assert any(line.startswith("largest changes in mrr: q0 “What is q0?” +0.500, ") for line in lines)
 
 
+def test_the_printed_pairs_name_the_largest_changes_by_their_texts() -> None:
+    qrels, runs = systems({"old": [2] * 8, "new": [1] * 8, "newer": [1] * 8})
+    questions = rm.EvaluationSet({query: f"What is {query}?" for query in qrels}, qrels)
+    lines = str(rm.compare(questions, runs, "mrr", baseline="old")).splitlines()
+    assert sum(line.startswith("largest changes in mrr: q0 “What is q0?” +0.500, ") for line in lines) == 2
+
+
 @pytest.mark.parametrize("margin", [None, 0.02])
 def test_two_systems_in_one_metric_print_at_most_eight_lines(margin: float | None) -> None:
     cases: list[tuple[list[int], list[int]]] = [
