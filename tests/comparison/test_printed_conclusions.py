@@ -230,8 +230,8 @@ def check_margin_reason(conclusion: Conclusion, reason: str) -> None:
 
 
 RARE_EFFECT = re.compile(
-    r"Effects too rare to occur in (?P<n>\d+) quer(y|ies)( in \d+ clusters?)? are not covered by the CI: "
-    r"up to (?P<share>\S+)% of all queries \(\S+% confidence\) could .+ the mean by (?P<shift>[^\s,]+?)"
+    r"Effects too rare to occur in (?P<n>\d+) quer(y|ies)( in \d+ clusters?)? are not "
+    r"(?P<limit>covered by the CI|excluded): up to (?P<share>\S+)% of all queries \(\S+% confidence\) could .+ the mean by (?P<shift>[^\s,]+?)"
     r"(, (?P<consequence>which could undo the difference|less than the difference|less than the margin))?\."
 )
 
@@ -245,6 +245,7 @@ def check_rare_effect(conclusion: Conclusion) -> None:
     assert match is not None, note
     rare = conclusion.details.rare_effect
     assert match["n"] == str(conclusion.n)
+    assert (match["limit"] == "excluded") == math.isnan(conclusion.interval.low)
     could_undo = (1 - rare.share) * abs(conclusion.difference) <= rare.mean_shift
     shift = rare.mean_shift
     if match["consequence"] == "which could undo the difference" and shift < abs(conclusion.difference):

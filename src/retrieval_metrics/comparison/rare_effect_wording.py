@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from math import isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.reports import numbers
@@ -25,6 +26,7 @@ def format_rare_effect(
     level: float,
     query_change: str = "differ",
     mean_change: str = "changing",
+    has_interval: bool = True,
 ) -> str:
     """Return which rare effects a sample of queries may have missed, as a statement without the full stop.
 
@@ -35,11 +37,13 @@ def format_rare_effect(
         level: The confidence level of that share.
         query_change: What an affected query may do, such as `be worse`.
         mean_change: What that does to the mean, such as `lowering`.
+        has_interval: Whether there is an interval that could have covered them.
     """
+    limit = "are not covered by the CI" if has_interval else "are not excluded"
     query_difference = numbers.format_rounded(max_difference, 3)
     mean_shift = numbers.format_rounded(rare.mean_shift, 2)
     return (
-        f"effects too rare to occur in {queries} are not covered by the CI: "
+        f"effects too rare to occur in {queries} {limit}: "
         f"up to {100 * rare.share:.2g}% of all queries ({100 * level:g}% confidence) could "
         f"{query_change} by {query_difference}, {mean_change} the mean by {mean_shift}"
     )
@@ -72,6 +76,7 @@ def rare_effect_note(conclusion: Conclusion) -> str:
         level=1 - conclusion.details.alpha,
         query_change=query_change,
         mean_change=mean_change,
+        has_interval=not isnan(conclusion.interval.low),
     )
     return f"{effect[0].upper()}{effect[1:]}{_consequence(conclusion)}."
 
