@@ -231,7 +231,8 @@ def check_margin_reason(conclusion: Conclusion, reason: str) -> None:
 
 RARE_EFFECT = re.compile(
     r"Effects too rare to occur in (?P<n>\d+) quer(y|ies)( in \d+ clusters?)? are not "
-    r"(?P<limit>covered by the CI|excluded): up to (?P<share>\S+)% of all queries \(\S+% confidence\) could .+ the mean by (?P<shift>[^\s,]+?)"
+    r"(?P<limit>covered by the CI|excluded): "
+    r"up to (?P<share>\S+)% of all queries \(\S+% confidence\) could .+ the mean by (?P<shift>[^\s,]+?)"
     r"(, (?P<consequence>which could undo the difference|less than the difference|less than the margin))?\."
 )
 
