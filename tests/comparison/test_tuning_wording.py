@@ -35,6 +35,15 @@ def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
     )
 
 
+def test_nothing_is_expected_from_a_single_question() -> None:
+    runs: dict[str, Any] = {"old": {"q0": ["x", "d"]}, "new": {"q0": ["d"]}}
+    tuning = rm.tune(runs, {"q0": ["d"]}, "mrr", default="old")
+    assert tuning.conclusion == "1 question cannot show what new would gain over old on new questions."
+    assert "nan" not in str(tuning)
+    assert "resample" not in str(tuning)
+    assert ["gain", "+0.500", "-"] in [line.split() for line in str(tuning).splitlines()]
+
+
 def test_a_default_beyond_the_bounds_is_left_and_the_loss_is_said() -> None:
     qrels = {f"q{number}": ["d"] for number in range(30)}
     runs: dict[str, Any] = {
