@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.comparison.tuning_report import gain_rows
 from tried_settings import always
 
 
@@ -41,6 +42,7 @@ def test_nothing_is_expected_from_a_single_question() -> None:
     assert tuning.conclusion == "1 question cannot show what new would gain over old on new questions."
     assert "nan" not in str(tuning)
     assert "resample" not in str(tuning)
+    assert [row.name for row in gain_rows(tuning, 4).rows] == ["new"]
     assert ["gain", "+0.500", "-"] in [line.split() for line in str(tuning).splitlines()]
 
 
