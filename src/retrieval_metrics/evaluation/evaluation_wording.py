@@ -212,6 +212,7 @@ def format_all_perfect(metric: str) -> str:
 LOSS_LABELS: Mapping[str, str] = {
     "cutoff_full": OUTCOME_LABELS["cutoff_full"],
     "not_retrieved": OUTCOME_LABELS["not_retrieved"],
+    "retriever_error": OUTCOME_LABELS["retriever_error"],
     "dropped": "dropped",
     "below_cutoff": OUTCOME_LABELS["below_cutoff"],
 }
