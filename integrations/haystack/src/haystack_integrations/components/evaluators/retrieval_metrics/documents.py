@@ -83,4 +83,5 @@ def describe_document(document: Document) -> str:
     """Return a short description of a document, for messages."""
     shown_id = document.id[:MAX_SHOWN_ID_CHARACTERS]
     shown_text = (document.content or "")[:MAX_SHOWN_TEXT_CHARACTERS]
-    return f"document {shown_id!r}, {shown_text}"
+    description = f"document {shown_id!r}"
+    return f"{description}, {shown_text}" if shown_text else description
