@@ -6,7 +6,7 @@ PRINTED = """\
 metric       standard  llama_index  haystack
 ndcg           0.6257       1.1320    0.6257
 precision@5    0.2000       0.7500         -
-3 queries; compared with standard
+3 queries; compared with the standard rules
 llama_index: raises an error on 1 of 3 queries (excluded from its means)
 llama_index: a duplicate document counts again (ndcg in 1 of 3); e.g. ndcg of 'q7': 1.2641 vs 0.8772: \
 document 'd7' is retrieved twice

@@ -186,7 +186,7 @@ class TestWhatIsShown:
 
     def test_it_is_no_pilot_of_a_plan(self) -> None:
         comparison = compare({"old": OLD, "rebuilt": {**REBUILT, "q0": ["x"]}}, qrels=OLD)
-        with pytest.raises(ValueError, match="the pilot does not show how rebuilt and old differ: their ids match"):
+        with pytest.raises(ValueError, match="the pilot does not show how rebuilt and old differ: their IDs match"):
             rm.plan(0.05, "mrr", pilot=comparison)
 
     def test_machine_formats_have_no_number_that_would_be_taken_for_a_result(self) -> None:
@@ -314,7 +314,7 @@ class TestTune:
         assert "3 of 3 missing" in (tmp_path / "tuning.html").read_text()
         tuning.save(tmp_path / "tuning.json")
         assert str(rm.load(tmp_path / "tuning.json")) == str(tuning)
-        with pytest.raises(ValueError, match="warnings about ids; ids are saved only with the rankings"):
+        with pytest.raises(ValueError, match="warnings about IDs; IDs are saved only with the rankings"):
             tuning.save(tmp_path / "small.json", rankings=False)
 
     @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")

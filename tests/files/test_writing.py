@@ -103,7 +103,7 @@ ITEMS: Any = {
     "q1": [
         rm.Retrieved("d1", "some “text”\nof two lines", source="a.md", start=3, end=40, score=0.1 + 0.2, tokens=7),
         rm.Retrieved(7, metadata={"page": 3, "deep": {"list": [1, 2.5, None, True, "é"]}}),
-        rm.Retrieved(None, "without an id"),
+        rm.Retrieved(None, "without an ID"),
     ],
     "q2": [rm.Retrieved("d1")],
 }
@@ -123,7 +123,7 @@ def test_retrieved_items(tmp_path: Path, kind: str, suffix: str) -> None:
 
 @pytest.mark.parametrize("kind", ["trec", "csv", "tsv"])
 def test_formats_that_hold_ids_only_refuse_items_and_pieces(tmp_path: Path, kind: str) -> None:
-    with pytest.raises(ValueError, match=rf"a {kind} file cannot hold Retrieved items, only ids; write .json"):
+    with pytest.raises(ValueError, match=rf"a {kind} file cannot hold Retrieved items, only IDs; write .json"):
         rm.write_run(ITEMS, tmp_path / f"x.{kind}")
     with pytest.raises(ValueError, match=rf"{kind} files cannot hold pieces such as quotes; write .json"):
         rm.write_qrels({"q": [rm.Quote("words")]}, tmp_path / f"x.{kind}")
@@ -134,7 +134,7 @@ def test_what_files_have_nothing_equal_to_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"metadata of item 'd' of query 'q' is .* which a file cannot hold"):
         rm.write_run({"q": [rm.Retrieved("d", metadata={"who": object()})]}, tmp_path / "x.json")
     mixed: Any = {"q": [rm.Retrieved("d")], "p": ["d"]}
-    with pytest.raises(ValueError, match="rankings must hold either ids or retrieved items, not both"):
+    with pytest.raises(ValueError, match="rankings must hold either IDs or retrieved items, not both"):
         rm.write_run(mixed, tmp_path / "x.json")
     assert list(tmp_path.iterdir()) == []
 

@@ -79,7 +79,7 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ties",
         choices=["docid", "input", "expected"],
-        help="equal scores: by document id, in the order given, or the mean of all orders (default: the rule set's)",
+        help="equal scores: by document ID, in the order given, or the mean of all orders (default: the rule set's)",
     )
     add_match_option(parser)
     parser.add_argument(
@@ -113,7 +113,7 @@ def add_match_option(parser: argparse.ArgumentParser) -> None:
         "--match",
         default="id",
         metavar="WHAT",
-        help="what identifies a result: id, source or metadata:NAME (default: %(default)s)",
+        help="what identifies a result: ID, source or metadata:NAME (default: %(default)s)",
     )
 
 
@@ -168,7 +168,7 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
     traces.add_argument(
         "--citations",
         metavar="PATTERN",
-        help=r"a regular expression for the ids that an answer cites, such as \[(\w+)\]",
+        help=r"a regular expression for the IDs that an answer cites, such as \[(\w+)\]",
     )
 
 

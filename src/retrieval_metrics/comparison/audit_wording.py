@@ -18,7 +18,7 @@ def audit_notes(audit: Audit) -> list[str]:
     """Return what was compared, what was refused, which rule makes which difference, and what looks suspicious."""
     n_queries = len(audit.queries)
     noun = "query" if n_queries == 1 else "queries"
-    notes = [f"{n_queries} {noun}; compared with {audit.rule_names[0]}"]
+    notes = [f"{n_queries} {noun}; compared with the {audit.rule_names[0]} rules"]
     for name, n_refused in audit.refused.items():
         if n_refused:
             notes.append(f"{name}: raises an error on {n_refused} of {n_queries} {noun} (excluded from its means)")

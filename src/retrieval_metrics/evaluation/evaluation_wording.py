@@ -187,7 +187,7 @@ def format_failures(failures: Mapping[Outcome, int], n_relevant: int, n_found: i
 
 def format_imperfect(metric: str, n_imperfect: int, n_queries: int) -> str:
     """Return how many queries do not have the best value of a metric in which lower is better."""
-    return f"{metric} is above its best value in {n_imperfect:,} of {format_query_count(n_queries)}"
+    return f"{metric} could be lower on {n_imperfect:,} of {format_query_count(n_queries)}"
 
 
 def format_all_perfect(metric: str) -> str:
@@ -267,7 +267,7 @@ def format_ceiling_head(metric: str) -> str:
     return f"{metric} ceiling"
 
 
-CEILING_MEANING = "ceiling: the stage's documents in the best order"
+CEILING_MEANING = "ceiling: the value if the stage's documents were in the best order"
 
 
 def format_unreached(stages: Sequence[str]) -> str:
@@ -351,7 +351,7 @@ def format_unjudged(unjudged_shares: Mapping[str, float], k: int, *, is_condense
             text = f"the {results} is unjudged in {100 * unjudged_shares['']:.0f}% of queries"
     else:
         shares = [f"{100 * share:.0f}% for {system}" for system, share in unjudged_shares.items()]
-        text = f"Unjudged of the {results}: {join_names(shares)}"
+        text = f"Unjudged among the {results}: {join_names(shares)}"
     if is_condensed:
         return f"{text[0].upper()}{text[1:]}; they were removed from the rankings (condensed lists)."
     return f"{text[0].upper()}{text[1:]}; unjudged documents count as not relevant."
@@ -369,7 +369,7 @@ def format_missing_details(n_detailed: int, n_queries: int) -> str:
 
 def format_left_out_queries(n_shown: int, n_queries: int) -> str:
     """Return how many queries a page holds, if it cannot hold all."""
-    return f"This page shows {n_shown:,} of {n_queries:,} queries: the lowest values or largest changes."
+    return f"This page shows {n_shown:,} of {n_queries:,} queries: those with the lowest values or the largest changes."
 
 
 def format_shortened_texts(length: int) -> str:

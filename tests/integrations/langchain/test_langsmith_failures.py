@@ -297,7 +297,7 @@ def test_a_chain_is_evaluated_by_the_documents_in_its_answer() -> None:
 @pytest.mark.parametrize("stray", ["d1", b"d1", {"d1": 1.0}, {"id": "d1"}, 5])
 def test_an_output_that_is_no_list_is_not_taken_for_documents_that_miss(stray: Any) -> None:
     (evaluator,) = langsmith_evaluators("mrr")
-    with pytest.raises(TypeError, match=r"outputs\.documents must hold a list of documents or ids, got"):
+    with pytest.raises(TypeError, match=r"outputs\.documents must hold a list of documents or IDs, got"):
         evaluator({"documents": stray}, {"relevant": ["d1"]})
 
 

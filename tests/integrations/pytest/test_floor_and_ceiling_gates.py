@@ -155,7 +155,7 @@ DIFFERENT_IDS: dict[str, tuple[Any, Any, str]] = {
             query: [rm.Retrieved("c", metadata={"page": query[1:] if query > "q2" else int(query[1:])})]
             for query in TWENTY
         },
-        "7 of 7 missing judgments differ from results only in the type of a value",
+        "7 of 7 unmatched judgments differ from results only in the type of a value",
     ),
     "foreign": (
         {query: [query] for query in TWENTY},

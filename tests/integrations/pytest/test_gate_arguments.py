@@ -62,7 +62,7 @@ def test_what_makes_no_sense_is_said(
             ValueError,
             "at_most for leak@5 must be .* got 5: .* Did you mean 0.05",
         ),
-        ({"no_regression": "q7", "baseline": True}, TypeError, r"must be a list of query ids, got 'q7'; pass \['q7'\]"),
+        ({"no_regression": "q7", "baseline": True}, TypeError, r"must be a list of query IDs, got 'q7'; pass \['q7'\]"),
         ({"no_regression": ["what is a closure"], "baseline": True}, ValueError, r"did you mean 'what is a closure\?'"),
         ({"queries": {}}, TypeError, "queries= are texts for a retriever; a run needs none"),
         ({"rounds": 0}, ValueError, "rounds"),

@@ -125,7 +125,7 @@ GOLDEN = [
     ),
     (format_missing_metric("test_words.json"), "test_words.json does not contain it"),
     (format_no_baseline("a/b.json"), "no baseline a/b.json; create it with --retrieval-update"),
-    (format_worse_than_best("1.000 -> 0.800"), "than the best approved baseline: 1.000 -> 0.800"),
+    (format_worse_than_best("1.000 -> 0.800"), "1.000 -> 0.800, compared with the best approved baseline"),
     (format_failed_queries(1, 40), "the retriever failed on 1 of 40 queries"),
     (
         format_acceptance_hint(["ndcg@10", "mrr"]),

@@ -286,7 +286,7 @@ def _format_false_alarms(alpha: float, builds: int) -> str:
     if builds > 1:
         return share
     month = BUILDS_PER_MONTH
-    return f"{share} (set retrieval_builds={month} to bound it over {month} builds; the MDE grows)"
+    return f"{share} (set retrieval_builds={month} to bound it over {month} builds, which raises the MDE)"
 
 
 def _format_n(row: MetricRow) -> str:
