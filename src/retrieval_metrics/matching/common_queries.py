@@ -48,4 +48,7 @@ def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
 
 
 def _format_first(queries: Iterable[QueryId]) -> str:
-    return ", ".join(map(repr, islice(queries, MAX_LISTED_QUERIES)))
+    first_queries = list(map(repr, islice(queries, MAX_LISTED_QUERIES + 1)))
+    if len(first_queries) > MAX_LISTED_QUERIES:
+        first_queries[MAX_LISTED_QUERIES] = "..."
+    return ", ".join(first_queries)
