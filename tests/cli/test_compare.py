@@ -67,8 +67,8 @@ def test_a_run_whose_ids_nearly_match_fails_the_command(tmp_path: Path, capsys: 
 def test_a_warning_that_the_text_repeats_is_shown_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     qrels: Any = {f"q{number}": {"a": 1, "b": 0} for number in range(10)}
     rm.write_qrels(qrels, tmp_path / "qrels.trec")
-    rm.write_run(dict.fromkeys(qrels, ["a", "b"]), tmp_path / "old.json")
-    rm.write_run({**dict.fromkeys(qrels, ["x", "a"]), "q0": []}, tmp_path / "new.json")
+    rm.write_run({query: ["a", "b"] for query in qrels}, tmp_path / "old.json")
+    rm.write_run({query: ["x", "a"] if query != "q0" else [] for query in qrels}, tmp_path / "new.json")
     call = ["compare", *(str(tmp_path / name) for name in ("qrels.trec", "old.json", "new.json")), "-m", "mrr@2"]
     main(call)
     shown = capsys.readouterr()

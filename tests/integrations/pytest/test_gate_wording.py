@@ -56,9 +56,12 @@ GOLDEN = [
     (format_outcome("worse"), "worse"),
     (
         format_unguarded("mrr"),
-        ("it cannot fail without a baseline or an effective bound; set a floor in at_least, or baseline=True"),
+        (
+            "without a baseline or an effective bound, the check cannot fail; set a floor in at_least, or pass "
+            "baseline=True"
+        ),
     ),
-    (format_too_few_values(4, 40, 30), "4 of 40 queries have a value, at least 30 needed"),
+    (format_too_few_values(4, 40, 30), "only 4 of 40 queries have a value; at least 30 are needed"),
     (
         format_below_floor(make_below_floor(0.3, 0.3, is_interval_checked=False, n=40)),
         "0.300 < 0.35, n = 40",
