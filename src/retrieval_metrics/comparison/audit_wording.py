@@ -47,7 +47,7 @@ def _difference_notes(audit: Audit) -> list[str]:
     for key, differences in differences_by_rule.items():
         metrics = ", ".join(f"{difference.metric} in {len(difference.queries)}" for difference in differences)
         largest = max(differences, key=_absolute_difference)
-        detail = f": {largest.detail}" if largest.detail else ""
+        detail = f" ({largest.detail})" if largest.detail else ""
         sentence = (
             f"{key.meaning} ({metrics} of {len(audit.queries)}); e.g. {largest.metric} of {largest.example!r}: "
             f"{_format_value(largest.value)} vs {_format_value(largest.reference)}{detail}"

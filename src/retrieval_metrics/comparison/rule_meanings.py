@@ -95,7 +95,7 @@ def _grades_detail(judged: JudgedRun, query: int, metric: Metric) -> str:
     highest_first = sorted(grades.tolist(), reverse=True)
     listed = ", ".join(f"{grade:g}" for grade in highest_first[:MAX_GRADES])
     ellipsis = ", ..." if len(highest_first) > MAX_GRADES else ""
-    return f"its grades are {listed}{ellipsis}"
+    return f"grades {listed}{ellipsis}"
 
 
 def _groups_detail(judged: JudgedRun, query: int, metric: Metric) -> str:

@@ -111,7 +111,7 @@ def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: Clusters
     if pilot.metric != str(metric):
         raise ValueError(f"the pilot is a difference in {pilot.metric}, not in {metric}; pass metric={pilot.metric!r}")
     if not pilot.measured:
-        reason = "their IDs match the judgments badly"
+        reason = "the IDs of one of them do not match the judgments"
         if pilot.obstacle == "no_results":
             reason = "one of them retrieved nothing"
         if pilot.obstacle == "unused_exclusion":

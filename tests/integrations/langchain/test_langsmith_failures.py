@@ -133,7 +133,7 @@ def test_an_output_that_cannot_be_read_has_no_score_but_the_error_and_is_warned_
     ("documents", "relevant", "message"),
     [
         (["d"], "d", "the judgments of the example are the bare string 'd'"),
-        (["d"], [7], "ids in the judgments are int and those in what was retrieved are str"),
+        (["d"], [7], "IDs in the judgments are int and those in what was retrieved are str"),
         ([3.5], ["d"], "the output cannot be judged: "),
     ],
 )
