@@ -212,6 +212,6 @@ def gap_notes(gaps: SampleGaps) -> list[str]:
                 f"{ungraded_documents.graders} gave no grade to {ungraded_documents.n_ungraded:,} of "
                 f"{ungraded_documents.n_retrieved:,} documents in the top {ungraded_documents.depth} of the systems; "
                 "these count as not relevant (to add earlier judgments, merge Labels.from_qrels(qrels, grader=...) "
-                'with these labels; rm.compare(..., unjudged="bounds") bounds the effect of the documents still ungraded)'
+                'with these labels; rm.compare(..., unjudged="bounds") bounds the effect of documents without grades)'
             )
     return notes
