@@ -314,7 +314,7 @@ class TestTune:
         assert "3 of 3 missing" in (tmp_path / "tuning.html").read_text()
         tuning.save(tmp_path / "tuning.json")
         assert str(rm.load(tmp_path / "tuning.json")) == str(tuning)
-        with pytest.raises(ValueError, match="warnings about IDs; IDs are saved only with the rankings"):
+        with pytest.raises(ValueError, match="warnings about ids; ids are saved only with the rankings"):
             tuning.save(tmp_path / "small.json", rankings=False)
 
     @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")

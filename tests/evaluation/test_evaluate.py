@@ -111,7 +111,12 @@ class TestOtherRules:
     [
         ({}, {"q": ["a"]}, ValueError, "qrels are empty"),
         ({"q": ["a"]}, {}, ValueError, "the run is empty; write a query without retrieved documents"),
-        ({"q": ["a"]}, {"p": ["a"]}, ValueError, r"no query in common: the run has 'p', the qrels have 'q'"),
+        (
+            {"q": ["a"]},
+            {"p": ["a"]},
+            ValueError,
+            r"no query in common: the run begins with query 'p', the qrels with query 'q'",
+        ),
         ({"q": ["a"]}, {1: ["a"]}, TypeError, "query IDs in the qrels are str and those in the run are int"),
         ({"q": ["a"]}, {"q": [1]}, TypeError, "document IDs in the qrels are str and those in the run are int"),
         ({"q": ["a"]}, [["a"]], TypeError, "a run must map each query ID to its ranking, got list"),

@@ -134,7 +134,7 @@ def test_what_is_no_id_needs_items_and_not_columns() -> None:
 
 
 def test_a_run_without_a_common_query_is_refused() -> None:
-    with pytest.raises(ValueError, match="no query in common: the run has 'q9'"):
+    with pytest.raises(ValueError, match="no query in common: the run begins with query 'q9'"):
         rm.evaluate({"q": ["a"]}, in_columns({"q9": {"a": 1.0}}))
 
 

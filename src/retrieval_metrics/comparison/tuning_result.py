@@ -299,8 +299,8 @@ class Tuning(TuningResult, Printed):
         if not rankings and LATENCY_COLUMN in {**self.rule.at_least, **self.rule.at_most}:
             raise ValueError("seconds are bounded, and they are saved only with the rankings; leave out rankings=False")
         if not rankings and (self.warnings or any(setting.obstacle for setting in self.settings)):
-            reason = format_left_out(self.settings) or "there are warnings about IDs"
-            raise ValueError(f"{reason}; IDs are saved only with the rankings, so leave out rankings=False")
+            reason = format_left_out(self.settings) or "there are warnings about ids"
+            raise ValueError(f"{reason}; ids are saved only with the rankings, so leave out rankings=False")
         scores = {name: evaluation.scores for name, evaluation in self.evaluations.items()}
         rule = {name: encode_record(value, name) for name, value in asdict(self.rule).items()}
         write_saved_file(path, "tuning", {**encode_systems(scores, rankings=rankings), "rule": rule}, labels)

@@ -41,14 +41,13 @@ def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
     n_common = sum(map(run.__contains__, qrels.queries))
     if not n_common:
         raise ValueError(
-            f"the run and the qrels have no query in common: the run has {_format_first(run)}, the qrels have "
+            f"the run and the qrels have no query in common: the run begins with {_format_first(run)}, the qrels with "
             f"{_format_first(qrels.queries)}; evaluate(qrels, run) takes the judgments first"
         )
     return n_common
 
 
 def _format_first(queries: Iterable[QueryId]) -> str:
-    first_queries = list(map(repr, islice(queries, MAX_LISTED_QUERIES + 1)))
-    if len(first_queries) > MAX_LISTED_QUERIES:
-        first_queries[MAX_LISTED_QUERIES] = "..."
-    return ", ".join(first_queries)
+    first_queries = list(map(repr, islice(queries, MAX_LISTED_QUERIES)))
+    noun = "query" if len(first_queries) == 1 else "queries"
+    return f"{noun} {', '.join(first_queries)}"
