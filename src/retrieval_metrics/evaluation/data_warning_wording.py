@@ -225,12 +225,10 @@ def _format_type_remedy(mismatch: TypeMismatch) -> str:
 
 def format_shifted_ids(shifted: ShiftedIds) -> str:
     """Return that ids of documents, or the rankings of queries, are shifted by one, with an example."""
-    found = (
-        f"{shifted.n_found} of {shifted.n_relevant} relevant documents are among the first results, and "
-        f"{shifted.n_shifted}"
-    )
+    found = f"{shifted.n_found} of {shifted.n_relevant} relevant documents are among the first results, and "
     if shifted.n_found == 1:
-        found = found.replace("documents are among", "documents is among", 1)
+        found = f"1 of {shifted.n_relevant} relevant documents is among the first results, and "
+    found += f"{shifted.n_shifted}"
     if shifted.side == "queries":
         neighbour = "next" if shifted.offset > 0 else "previous"
         return (
