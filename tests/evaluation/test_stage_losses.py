@@ -187,7 +187,7 @@ def test_a_document_is_followed_in_an_explanation() -> None:
     worst = result.worst("recall@2")
     assert worst.losses == {"dropped:fused": 1, "below_cutoff:reranked": 1}
     assert worst.failures == {"dropped": 1, "below_cutoff": 1}
-    assert "by stage: 1 dropped by fused, 1 below cutoff after reranked" in str(worst)
+    assert "by stage: 1 dropped by fused, 1 ranked below cutoff by reranked" in str(worst)
 
 
 def test_what_a_stage_held_is_never_called_not_retrieved() -> None:

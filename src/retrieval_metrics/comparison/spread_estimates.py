@@ -136,7 +136,7 @@ def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: Clusters
         Spread("pilot SD", sd, effective_units - 1),
         Spread("pilot SD, one-sided 80% upper bound", high * sd),
     ]
-    source = f"a pilot of {numbers.format_query_count(pilot.n)}"
+    source = f"SD from a pilot of {numbers.format_query_count(pilot.n)}"
     if labels is None:
         return SpreadEstimates(spreads, source, 1.0, pilot.max_difference)
     source = f"{source} in {numbers.format_count(n_units, 'cluster')}"
@@ -161,7 +161,7 @@ def _spreads_of_evaluation(metric: Metric, pilot: Evaluation, clusters: Clusters
     if len(values) < MIN_PILOT_QUERIES or not np.ptp(values):
         raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are equal")
     sd = float(values.std(ddof=1))
-    source = f"an evaluation of {numbers.format_query_count(len(values))} with SD {numbers.format_value(sd)}"
+    source = f"SDs from an evaluation of {numbers.format_query_count(len(values))} with SD {numbers.format_value(sd)}"
     labels = _cluster_labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)
     design_effect = 1.0
     if labels is not None:

@@ -55,7 +55,7 @@ def format_outcome(facts: OutcomeFacts) -> str:
         case "cutoff_full":
             return _format_full_cutoff(facts)
         case "lost_tie":
-            return f"lost to a tie-break: {facts.n_tied} documents share its score, from rank {facts.first_tied_rank}"
+            return _format_lost_tie(facts)
         case "behind_duplicates":
             return f"behind {format_count(facts.n_duplicates_above, 'duplicate')}"
         case "behind_same_document":
@@ -74,6 +74,12 @@ def format_outcome(facts: OutcomeFacts) -> str:
             return "no results for this query"
         case "retriever_error":
             return f"the retriever failed: {show_error(facts.error or RuntimeError())}"
+
+
+def _format_lost_tie(facts: OutcomeFacts) -> str:
+    others = format_count(facts.n_tied - 1, "other document")
+    last_tied_rank = facts.first_tied_rank + facts.n_tied - 1
+    return f"lost to a tie-break: tied with {others} at ranks {facts.first_tied_rank} to {last_tied_rank}"
 
 
 def _format_not_retrieved(n_retrieved: int) -> str:
@@ -204,8 +210,8 @@ LOSS_LABELS: Mapping[str, str] = {
     "dropped": "dropped",
     "below_cutoff": OUTCOME_LABELS["below_cutoff"],
 }
-# What stands between a fate and its stage.
-_STAGE_PREPOSITIONS: Mapping[str, str] = {"dropped": "by", "below_cutoff": "after"}
+# What a stage did to the documents of a fate.
+_LOSSES_BY_STAGE: Mapping[str, str] = {"dropped": "dropped by", "below_cutoff": "ranked below cutoff by"}
 
 NO_STAGES = (
     "the run has no stages. Return one ranking per stage from the retriever, {'bm25': found, 'reranked': reranked}, "
@@ -221,8 +227,7 @@ def format_loss(column: str) -> str:
         ('dropped by fused', 'not retrieved')
     """
     fate, _, stage = column.partition(":")
-    label = LOSS_LABELS.get(fate, fate)
-    return f"{label} {_STAGE_PREPOSITIONS[fate]} {stage}" if stage else label
+    return f"{_LOSSES_BY_STAGE[fate]} {stage}" if stage else LOSS_LABELS.get(fate, fate)
 
 
 def format_losses(losses: Mapping[str, int]) -> str:
