@@ -147,8 +147,8 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
             f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)}, the "
             "model-graded difference is far outside the range seen on the human-graded queries of the same "
             "stratum, so human grades cannot check it. The mean difference then counts as significant only if the "
-            f"human-only estimate, {numbers.format_signed(human_only.mean)} {interval}, is also significant and has the "
-            "same sign"
+            f"human-only estimate, {numbers.format_signed(human_only.mean)} {interval}, is also significant and has "
+            "the same sign"
         )
     if difference.rare_effect_matters:
         rare_effect = format_rare_effect(
