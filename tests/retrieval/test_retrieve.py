@@ -104,7 +104,7 @@ def test_a_failure_can_be_raised_instead() -> None:
     with pytest.raises(ConnectionError, match="no index") as caught:
         rm.retrieve(fails_on_3, QUERIES, raise_on_error=True)
     assert caught.value.__notes__ == [
-        "while retrieving for query 'q3'; raise_on_error=False scores a query that fails 0, and counts it"
+        "while retrieving for query 'q3'; raise_on_error=False counts a query that fails and scores it 0"
     ]
 
 

@@ -164,7 +164,7 @@ def _plan_table(plans: list[_PairPlan], size: float) -> Table:
                 f"{pair.scenario.n_questions_sparse:,}",
             ]
         )
-    note = SPARSE_SCENARIO if rows else "no pair of systems differs on any query, which shows no spread to plan with"
+    note = SPARSE_SCENARIO if rows else "no pair of systems differs on any query, so there is no spread to plan with"
     title = f"questions needed to detect a difference of {size:g} with 80% power"
     return Table(header, rows, [note], title, words=(0, 1))
 
