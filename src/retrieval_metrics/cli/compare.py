@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unjudged",
         choices=["bounds", "condensed"],
-        help="how to treat unjudged documents: bounds reports how much their grades could change, condensed removes "
+        help="how to treat unjudged documents: bounds reports how much grading them could change, condensed removes "
         "them from the rankings (default: they count as not relevant)",
     )
     parser.add_argument(
