@@ -225,18 +225,18 @@ def _format_type_remedy(mismatch: TypeMismatch) -> str:
 
 def format_shifted_ids(shifted: ShiftedIds) -> str:
     """Return that ids of documents, or the rankings of queries, are shifted by one, with an example."""
-    found = f"{shifted.n_found} of {shifted.n_relevant} relevant documents are among the first results, and "
+    statement = f"{shifted.n_found} of {shifted.n_relevant} relevant documents are among the first results, and "
     if shifted.n_found == 1:
-        found = f"1 of {shifted.n_relevant} relevant documents is among the first results, and "
-    found += f"{shifted.n_shifted}"
+        statement = f"1 of {shifted.n_relevant} relevant documents is among the first results, and "
+    statement += f"{shifted.n_shifted}"
     if shifted.side == "queries":
         neighbour = "next" if shifted.offset > 0 else "previous"
         return (
-            f"{found} are among those of the {neighbour} query: {shifted.judged_id!r} is among those of "
+            f"{statement} are among those of the {neighbour} query: {shifted.judged_id!r} is among those of "
             f"{shifted.retrieved_id!r}. Check whether rankings were joined with queries by position, and one is missing"
         )
     return (
-        f"{found} would be with IDs shifted by {shifted.offset:+d}: {shifted.retrieved_id!r} is retrieved where "
+        f"{statement} would be with IDs shifted by {shifted.offset:+d}: {shifted.retrieved_id!r} is retrieved where "
         f"{shifted.judged_id!r} is judged. Check whether one side counts from 0 and the other from 1"
     )
 

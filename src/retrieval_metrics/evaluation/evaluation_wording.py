@@ -77,9 +77,9 @@ def format_outcome(facts: OutcomeFacts) -> str:
 
 
 def _format_lost_tie(facts: OutcomeFacts) -> str:
-    others = format_count(facts.n_tied - 1, "other document")
+    tied_documents = format_count(facts.n_tied - 1, "other document")
     last_tied_rank = facts.first_tied_rank + facts.n_tied - 1
-    return f"lost to a tie-break: tied with {others} at ranks {facts.first_tied_rank} to {last_tied_rank}"
+    return f"lost to a tie-break: tied with {tied_documents} at ranks {facts.first_tied_rank} to {last_tied_rank}"
 
 
 def _format_not_retrieved(n_retrieved: int) -> str:
