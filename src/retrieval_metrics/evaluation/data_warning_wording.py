@@ -344,8 +344,7 @@ def _explain_unused_exclusion(unused: UnusedExclusion) -> str:
     match unused.issue:
         case "no_value":
             return (
-                f"no result has the value that {compared}, so none can be removed; pass a match= for which results "
-                "have a value"
+                f"no result has the value that {compared}, so none can be removed; pass a match= that the results have"
             )
         case "not_in_corpus":
             return (
