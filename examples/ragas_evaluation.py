@@ -113,7 +113,7 @@ def main() -> None:
 
     quotes = by_quotes()
     texts = [metric(DEPTH, by="texts", qrels=quotes) for metric in (HitRate, Recall, MRR, NDCG)]
-    print("\nBM25 by quotes instead of ids:")
+    print("\nBM25 by quotes instead of IDs:")
     print(to_evaluation(evaluate(rows["BM25"], texts, show_progress=False), qrels=quotes))
 
     print("\nAn experiment in which every fifth row fails:")

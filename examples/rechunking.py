@@ -105,7 +105,7 @@ def main() -> None:
     )
 
     by_id = questions.qrels(all_passages)
-    print("\nJudgments by the ids of the paragraphs, carried over to the windows:\n")
+    print("\nJudgments by the IDs of the paragraphs, carried over to the windows:\n")
     print(rm.relabel(by_id, as_items(all_passages).values(), as_items(chunkings["windows"]).values(), match=match))
 
 

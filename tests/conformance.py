@@ -33,7 +33,7 @@ Truth: TypeAlias = Mapping[str, Any]
 """Per query its judgments, in a shape that `rm.evaluate` takes."""
 
 Rankings: TypeAlias = Mapping[str, Sequence[str]]
-"""Per query the ids that were retrieved, best first; a query may be missing."""
+"""Per query the IDs that were retrieved, best first; a query may be missing."""
 
 Scores: TypeAlias = Mapping[str, Mapping[Any, float]]
 """Per metric, named as it was asked for, the value of every judged query; NaN where it is undefined."""

@@ -187,7 +187,7 @@ COMPARING = (
     ),
     Section("Compare a system with itself", 'print(rm.compare(questions, {"old": stems, "new": stems}, "ndcg@10"))'),
     Section(
-        "Compare with a run whose ids do not match",
+        "Compare with a run whose IDs do not match",
         """
         renamed = {query: [name.partition("#")[0] for name in ranking] for query, ranking in stems.items()}
         print(rm.compare(questions, {"old": stems, "renamed": renamed}, "ndcg@10"))
@@ -466,14 +466,14 @@ SHELL = (
 
 WARNINGS = (
     Section(
-        "Warning: no id matches",
+        "Warning: no ID matches",
         """
         judged = {f"q{n}": ["guide.md", "faq.md"] for n in range(20)}
         rm.evaluate(judged, {query: ["guide.md#3", "faq.md#1"] for query in judged}, "mrr")
         """,
     ),
     Section(
-        "Warning: some ids match",
+        "Warning: some IDs match",
         'rm.evaluate(judged, {query: ["guide.md", "Faq.md"] for query in judged}, "mrr")',
     ),
     Section(
@@ -532,7 +532,7 @@ WARNINGS = (
         """,
     ),
     Section(
-        "Warning: ids shifted by one",
+        "Warning: IDs shifted by one",
         'rm.evaluate(numbered, {f"q{n}": [f"d{n + 1}"] for n in range(20)}, "mrr")',
     ),
     Section(
@@ -560,9 +560,9 @@ ERRORS = (
     Section("Error: numbers beside texts", 'rm.evaluate({"q1": [1, 2]}, {"q1": ["1", "2"]}, "mrr")'),
     Section("Error: no query in common", 'rm.evaluate({"q1": ["d1"]}, {"Q1": ["d1"]}, "mrr")'),
     Section("Error: a score that is not a number", 'rm.evaluate({"q1": ["d1"]}, {"q1": {"d1": float("nan")}}, "mrr")'),
-    Section("Error: an id with a blank", 'rm.evaluate({"q1": ["d1", " d2"]}, {"q1": ["d1"]}, "mrr")'),
+    Section("Error: an ID with a blank", 'rm.evaluate({"q1": ["d1", " d2"]}, {"q1": ["d1"]}, "mrr")'),
     Section("Error: flat and nested judgments", 'rm.evaluate({"q1": ["d1", ["d2", "d3"]]}, {"q1": ["d1"]}, "mrr")'),
-    Section("Error: quotes and a run of ids", 'rm.evaluate({"q1": [rm.Quote("four euros")]}, {"q1": ["d1"]}, "mrr")'),
+    Section("Error: quotes and a run of IDs", 'rm.evaluate({"q1": [rm.Quote("four euros")]}, {"q1": ["d1"]}, "mrr")'),
     Section("Error: a list in place of a mapping", 'rm.evaluate([["d1"]], [["d1"]], "mrr")'),
     Section("Error: a baseline that is not there", 'rm.compare(qrels, two, "mrr", baseline="bm25")'),
     Section("Error: one system", 'rm.compare(qrels, {"stems": stems}, "mrr")'),

@@ -328,7 +328,7 @@ ACCEPTED: Any = {
     read_parquet_of_questions: READ_FROM_TEXT,
 }
 # Where all of a cell is text, the values in it have no type.
-NO_ID_IN_TEXT = {"missing": "None is not an id", "truth value": "True is not an id"}
+NO_ID_IN_TEXT = {"missing": "None is not an ID", "truth value": "True is not an ID"}
 OTHER_FRAGMENTS: Any = {
     read_csv_of_questions: NO_ID_IN_TEXT,
     read_parquet_of_questions: NO_ID_IN_TEXT,
@@ -399,15 +399,15 @@ def test_an_invalid_id_of_a_table_is_refused(kind: str, write: Any, number: str,
 
 @pytest.mark.parametrize("ranking", [["d1", ""], {"d1": 2.0, "": 1.0}])
 def test_an_empty_id_in_a_ranking_is_refused(ranking: Any) -> None:
-    with pytest.raises(ValueError, match="ranking of query 'q1' holds an empty id"):
+    with pytest.raises(ValueError, match="ranking of query 'q1' holds an empty ID"):
         rm.evaluate({"q1": ["d1"]}, {"q1": ranking}, "mrr")
-    with pytest.raises(ValueError, match="holds an empty id"):
+    with pytest.raises(ValueError, match="holds an empty ID"):
         rm.retrieve(lambda _: ranking, {"q1": "why?"})
 
 
 def test_an_item_with_an_empty_id_has_none() -> None:
     items = [rm.Retrieved("", source=""), rm.Retrieved("d1", source="a.md")]
-    with pytest.raises(ValueError, match="has no id"):
+    with pytest.raises(ValueError, match="has no ID"):
         rm.evaluate({"q1": ["d1"]}, {"q1": items}, "mrr")
     with pytest.warns(rm.RetrievalWarning, match="1 of 2 results has no source"):
         evaluation = rm.evaluate({"q1": ["a.md"]}, {"q1": items}, "mrr", match="source")
@@ -585,7 +585,7 @@ def test_queries_of_ragas_that_have_texts_alone_have_no_ids_to_leave_out() -> No
     from ragas_retrieval_metrics import evaluate_dataset
 
     rows = [{"user_input": "q1", "retrieved_context_ids": ["q1", "d1"], "reference_context_ids": ["d1"]}]
-    with pytest.raises(ValueError, match=r"pass the ids to leave out by the text of the query"):
+    with pytest.raises(ValueError, match=r"pass the IDs to leave out by the text of the query"):
         evaluate_dataset(rows, "mrr", exclude="query_id")
     assert evaluate_dataset(rows, "mrr", exclude={"q1": ["q1"]}).means["mrr"] == 1.0
 

@@ -62,3 +62,18 @@ def test_a_run_whose_ids_nearly_match_fails_the_command(tmp_path: Path, capsys: 
     files = [str(tmp_path / name) for name in ("qrels.trec", "old.trec", "new.trec")]
     assert main(["compare", *files, "-m", "mrr", "--baseline", "old", "--fail-if-worse"]) == 1
     assert "not comparable in mrr" in capsys.readouterr().err
+
+
+def test_a_warning_that_the_text_repeats_is_shown_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    qrels: Any = {f"q{number}": {"a": 1, "b": 0} for number in range(10)}
+    rm.write_qrels(qrels, tmp_path / "qrels.trec")
+    rm.write_run({query: ["a", "b"] for query in qrels}, tmp_path / "old.json")
+    rm.write_run({query: ["x", "a"] if query != "q0" else [] for query in qrels}, tmp_path / "new.json")
+    call = ["compare", *(str(tmp_path / name) for name in ("qrels.trec", "old.json", "new.json")), "-m", "mrr@2"]
+    main(call)
+    shown = capsys.readouterr()
+    assert "Judgment coverage differs" in shown.out
+    assert "Judgment coverage differs" not in shown.err
+    assert "'q0'" in shown.err
+    main([*call, "--format", "csv"])
+    assert "Judgment coverage differs" in capsys.readouterr().err

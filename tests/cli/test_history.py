@@ -147,7 +147,7 @@ def test_what_nobody_judged_is_asked_on_the_command_line(capsys: pytest.CaptureF
     assert main([*call, "--unjudged", "bounds"]) == 0
     assert "mrr over all possible grades (0, 1) of the unjudged retrieved documents" in capsys.readouterr().out
     assert main([*call, "--unjudged", "bounds", "--unretrieved-relevant", "2"]) == 0
-    assert "of up to 2 unretrieved relevant documents per query" in " ".join(capsys.readouterr().out.split())
+    assert "and up to 2 unretrieved relevant documents per query" in " ".join(capsys.readouterr().out.split())
     assert main([*call, "--unjudged", "condensed", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["means"]["mrr"] == {"old": 1.0, "new": 1.0}
 

@@ -73,7 +73,7 @@ def test_without_the_place_of_the_questions_id_it_is_asked_for(
     traced: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["evaluate", *traced[:2], "--view", "union"]) == 2
-    assert "only its own, such as 't'; pass where the id is, such as --question-id" in capsys.readouterr().err
+    assert "only its own, such as 't'; pass where the ID is, such as --question-id" in capsys.readouterr().err
     assert main(["evaluate", *traced[:2], "--view", "union", "--question-id", "metadata.nope"]) == 2
     assert "none of 1 trace has 'metadata.nope', named in --question-id" in capsys.readouterr().err
 

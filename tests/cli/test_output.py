@@ -184,7 +184,7 @@ def test_a_narrow_terminal_wraps_cells_and_no_row(two_runs: list[str]) -> None:
     assert max(len(line) for line in out.splitlines()) <= 30
     wide = on_a_terminal([*COMMAND, "audit", *two_runs[:2], "-m", "mrr"], 40, NO_COLOR="1")
     assert max(len(line) for line in wide.splitlines()) <= 40
-    assert "compared with standard" in " ".join(wide.split())
+    assert "compared with the standard rules" in " ".join(wide.split())
 
 
 EVERY_FORMAT = """

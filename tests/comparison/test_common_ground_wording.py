@@ -40,5 +40,5 @@ def test_what_differs_between_evaluations_ends_with_how_many_queries_are_the_sam
     old = rm.evaluate({f"q{number}": ["d"] for number in range(9)}, {"q0": ["d"]}, ["mrr", "map"])
     new = rm.evaluate({f"q{number}": ["d"] for number in range(8)}, {"q0": ["d"]}, ["map"])
     notes = rm.compare({"old": old, "new": new}).notes
-    assert notes[1] == "Compared on the 8 queries unchanged in all evaluations."
+    assert notes[1] == "Compared on the 8 queries that are the same in all evaluations."
     assert len(notes) == 3

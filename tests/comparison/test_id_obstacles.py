@@ -186,7 +186,7 @@ class TestWhatIsShown:
 
     def test_it_is_no_pilot_of_a_plan(self) -> None:
         comparison = compare({"old": OLD, "rebuilt": {**REBUILT, "q0": ["x"]}}, qrels=OLD)
-        with pytest.raises(ValueError, match="the pilot does not show how rebuilt and old differ: their ids match"):
+        with pytest.raises(ValueError, match="the pilot does not show how rebuilt and old differ: the IDs of one"):
             rm.plan(0.05, "mrr", pilot=comparison)
 
     def test_machine_formats_have_no_number_that_would_be_taken_for_a_result(self) -> None:

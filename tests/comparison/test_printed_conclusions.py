@@ -37,7 +37,7 @@ STATEMENTS = {
     ),
     "too_few": re.compile(
         r"No significant difference between (?P<subject>\w+) and (?P<reference>\w+) in (?P<metric>\S+): "
-        r"(?P<n_units>\d+) (?:query|queries|cluster|clusters) cannot show a difference of any size; "
+        r"with (?P<n_units>\d+) (?:query|queries|cluster|clusters), no difference can be significant, however large; "
         r"at least (?P<min_units>\d+) are needed"
     ),
     "identical": re.compile(
@@ -58,8 +58,8 @@ STATEMENTS = {
     ),
 }
 GRADES = {
-    "could change": re.compile(rf"; other grades of (?P<what>[^;]*?) could change this \(difference between {ENDS}\)"),
-    "change nothing": re.compile(r"; no grades of (?P<what>[^;]*?) would change this"),
+    "could change": re.compile(rf"; grading (?P<what>[^;]*?) could change this \(difference between {ENDS}\)"),
+    "change nothing": re.compile(r"; grading (?P<what>[^;]*?) would not change this"),
     "all judged": re.compile(
         r"; (?:all retrieved documents are judged|every top result is judged|all of the top \d+ are judged)"
     ),

@@ -13,7 +13,7 @@ class TestExamples:
         audit = audit_with({"q": ["a"]}, {"q": {"a": 1.0, "b": 1.0}}, ["mrr", "hit_rate@1"], ties="input")
         assert (
             "mine: equal scores stay in the order given (mrr in 1, hit_rate@1 in 1 of 1); e.g. hit_rate@1 of 'q': "
-            "1.0000 vs 0.0000: document 'a' has the same score as 1 other"
+            "1.0000 vs 0.0000 (document 'a' has the same score as 1 other)"
         ) in str(audit)
 
     def test_the_metric_that_falls_most_is_shown(self) -> None:
@@ -31,9 +31,7 @@ class TestExamples:
             (1 / 1) / 2,
         )
 
-    @pytest.mark.parametrize(
-        ("grades", "shown"), [(5, "its grades are 5, 4, 3, 2, 1"), (6, "its grades are 6, 5, 4, 3, 2, ...")]
-    )
+    @pytest.mark.parametrize(("grades", "shown"), [(5, "grades 5, 4, 3, 2, 1"), (6, "grades 6, 5, 4, 3, 2, ...")])
     def test_five_grades_are_shown(self, grades: int, shown: str) -> None:
         qrels = {"p": {"a": 9}, "q": {f"d{grade}": grade for grade in range(1, grades + 1)}}
         (difference,) = audit_with(

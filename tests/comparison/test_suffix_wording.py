@@ -14,7 +14,7 @@ from retrieval_metrics.comparison.suffix_wording import conclusion_suffix, forma
         (
             5,
             1200,
-            "the unjudged documents in the top 5 and of up to 1,200 unretrieved relevant documents per query",
+            "the unjudged documents in the top 5 and up to 1,200 unretrieved relevant documents per query",
         ),
     ],
 )

@@ -46,7 +46,7 @@ def test_a_better_setting_is_found_and_its_gain_is_that_of_new_questions() -> No
         ),
         ({"at_least": [("map", 0.2)]}, TypeError, "at_least must map names of metrics to numbers, got list"),
         ({"parameters": {"k": "abc"}}, TypeError, "the values of k must be a list, got 'abc'"),
-        ({"parameters": {"k": [], "j": [1]}}, ValueError, "there is no value to try of k"),
+        ({"parameters": {"k": [], "j": [1]}}, ValueError, "there is no value of k to try"),
         ({"default": {"j": 1}}, ValueError, "default must have a value of each of k, got {'j': 1}"),
     ],
 )

@@ -44,7 +44,7 @@ def test_bounds_leave_out_settings_the_default_included() -> None:
     without = rm.tune(runs, qrels, "mrr", default="s0", at_least={"mrr": bound})
     assert without.winner == "s3"
     assert "3 settings violate the constraints" in str(without)
-    with pytest.raises(ValueError, match="no setting meets the constraints mrr >= 1; 's3' comes closest with mrr 0"):
+    with pytest.raises(ValueError, match="no setting meets the constraint mrr >= 1; 's3' comes closest with mrr 0"):
         rm.tune(runs, qrels, "mrr", default="s0", at_least={"mrr": 1.0})
     with pytest.raises(ValueError, match="seconds are known only for retrievers"):
         rm.tune(runs, qrels, "mrr", default="s0", at_most={"seconds": 1.0})

@@ -96,7 +96,7 @@ def test_a_difference_that_no_grade_can_turn_is_said_to_hold_whatever_they_are()
     assert comparison.conclusions.get("mrr@2").sentence.endswith("; all of the top 2 are judged.")
     deeper = quietly(qrels, runs, "ndcg@3", unjudged="bounds").conclusions.get("ndcg@3")
     assert deeper.kind == "worse"
-    assert deeper.sentence.endswith("; no grades of the unjudged documents in the top 3 would change this.")
+    assert deeper.sentence.endswith("; grading the unjudged documents in the top 3 would not change this.")
 
 
 def test_every_metric_is_bounded_at_its_own_depth() -> None:
@@ -125,8 +125,7 @@ def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
     ends = ((8 / 5 - 6) / 20, (8 - 6 / 5) / 20)  # of five relevant documents, one is found
     assert four.unjudged.differences["recall@5", "new", "old"] == pytest.approx(ends)
     assert (
-        "of the unjudged documents in the top 5 and of up to 4 unretrieved relevant documents per query"
-        in four.summary[-1]
+        "the unjudged documents in the top 5 and up to 4 unretrieved relevant documents per query" in four.summary[-1]
     )
     with_assumed = quietly(
         qrels, {"old": old, "new": new}, "recall@5", unjudged="bounds", unretrieved_relevant={"q7": 1}
@@ -338,7 +337,7 @@ def test_the_p_values_are_those_of_the_judgments_at_either_end(clusters: dict[st
         (lambda: rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", unjudged="no"), "unjudged must be one of nonrelevant"),
         (
             lambda: rm.compare({"q": [["d"]]}, {"a": {"q": ["d"]}, "b": {"q": ["d", "x"]}}, "mrr", unjudged="bounds"),
-            "only if single documents are judged by id",
+            "only if single documents are judged by ID",
         ),
         (
             lambda: rm.evaluate(
@@ -346,7 +345,7 @@ def test_the_p_values_are_those_of_the_judgments_at_either_end(clusters: dict[st
                 {"q": [rm.Retrieved("c", source="s", start=0, end=9)]},
                 unjudged="condensed",
             ),
-            "only if documents are judged by id",
+            "only if documents are judged by ID",
         ),
     ],
 )

@@ -110,7 +110,7 @@ def test_a_ranking_names_the_documents_of_its_options_in_the_metadata() -> None:
     ("entries", "options", "message"),
     [
         ([{"text": "x", "label": 1}], {}, "entry 1 is not a record of Argilla"),
-        ([make_record("r1", "d1")], {}, "nobody answered anything"),
+        ([make_record("r1", "d1")], {}, "no answer in this export"),
         (RECORDS, {}, "'yes' are not numbers"),
         (RECORDS, {"question": "other"}, "question='other' is not in this export of Argilla; answered are 'fit'"),
         (

@@ -34,7 +34,7 @@ class TestBeir:
     @pytest.mark.parametrize(
         ("judgments", "message"),
         [
-            ([rm.Quote("a verbatim quote")], "can hold only ids, and query 'q1' has Quote"),
+            ([rm.Quote("a verbatim quote")], "can hold only IDs, and query 'q1' has Quote"),
             ([["d1", "d2"]], "BEIR cannot hold alternatives, and query 'q1'"),
             ({"d1": 0.5}, "whole grades only"),
         ],

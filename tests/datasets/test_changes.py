@@ -78,7 +78,7 @@ def test_what_cannot_be_known_is_said() -> None:
         "2 rankings end exactly at rank 3 (e.g. 'q1'), so ties at rank 3 are invisible; keep more than 3 results"
         in text
     )
-    assert "2 queries missing from the run 'after' (e.g. 'q2'), treated as empty" in text
+    assert "2 queries missing from the run 'after' (e.g. 'q2'), treated as having no results" in text
     assert "1 query only in the run 'after', excluded" in text
     assert "of its weight lies beyond the last rank and is extrapolated" in text
 
@@ -110,12 +110,12 @@ def test_distances_are_warned_of_on_either_side() -> None:
     [
         (lambda: rm.changes({}, AFTER), ValueError, "before holds no query"),
         (lambda: rm.changes(BEFORE, AFTER, "rbo@5"), ValueError, "must be written overlap@10, or rbo"),
-        (lambda: rm.changes(BEFORE, ["a"]), TypeError, "after must map query ids to rankings"),  # type: ignore[arg-type]
+        (lambda: rm.changes(BEFORE, ["a"]), TypeError, "after must map query IDs to rankings"),  # type: ignore[arg-type]
         (lambda: rm.changes(BEFORE, {"z": ["a"]}), ValueError, "no query is in both runs"),
         (lambda: rm.changes(BEFORE, AFTER, []), ValueError, "at least one metric"),
         (lambda: rm.changes(BEFORE, AFTER, "map"), ValueError, "change in map cannot be bounded"),
         (lambda: rm.changes(BEFORE, AFTER, tolerance=-1), ValueError, "tolerance must be 0 or more"),
-        (lambda: rm.changes({1: ["a"]}, AFTER), TypeError, "query ids before are int"),
+        (lambda: rm.changes({1: ["a"]}, AFTER), TypeError, "query IDs before are int"),
         (lambda: rm.changes({"q": {"a": float("nan")}}, {"q": ["a"]}), ValueError, "scores must be finite"),
         (lambda: rm.changes({"q": "abc"}, {"q": ["a"]}), TypeError, "q"),
     ],

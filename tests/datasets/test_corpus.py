@@ -44,12 +44,12 @@ NO_MODEL = Told()
         ({}, ValueError, "the corpus is empty"),
         ([], ValueError, "the corpus is empty"),
         ({"d1": "", "d2": "too short"}, ValueError, "none of the 2 texts of the corpus has 5 words"),
-        (["d1", "d2"], TypeError, "only ids"),
+        (["d1", "d2"], TypeError, "only IDs"),
         ("no such folder", TypeError, "got str 'no such folder', and no file or folder has that path"),
-        (7, TypeError, "a corpus must map ids to texts"),
+        (7, TypeError, "a corpus must map IDs to texts"),
         ({"d1": 3}, TypeError, "'d1'"),
         ([rm.Retrieved("d1", RULES["vault"])] * 1 + [rm.Retrieved("d1", RULES["coffee"])], ValueError, "'d1' twice"),
-        ([rm.Retrieved(None, RULES["vault"])], ValueError, "neither an id nor a source"),
+        ([rm.Retrieved(None, RULES["vault"])], ValueError, "neither an ID nor a source"),
     ],
 )
 def test_a_bad_corpus_is_refused_before_the_first_call(corpus: Any, error: type[Exception], message: str) -> None:

@@ -129,7 +129,7 @@ class TestOthers:
         (tmp_path / "set.json").write_text(json.dumps(content))
         read = rm.EvaluationSet.from_dataset(tmp_path / "set.json")
         assert (read.queries, read.qrels) == (QUERIES, QRELS)
-        with pytest.raises(ValueError, match="only ids, quotes and texts"):
+        with pytest.raises(ValueError, match="only IDs, quotes and texts"):
             rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Metadata(page=3)]}).to_llama_index()
 
 
@@ -139,7 +139,7 @@ def test_a_set_serves_where_query_texts_are_asked_for() -> None:
     assert str(result.worst("mrr", 1, queries=questions)) == str(result.worst("mrr", 1, queries=questions.queries))
     assert "Why is the sky blue?" in str(result.explain("q1", queries=questions))
     assert rm.audit(questions, {"q1": ["d1"]}, "mrr", queries=questions).lints == ()
-    with pytest.raises(TypeError, match="must map query ids to texts, or be an EvaluationSet, got list"):
+    with pytest.raises(TypeError, match="must map query IDs to texts, or be an EvaluationSet, got list"):
         result.worst("mrr", 1, queries=["Why?"])  # type: ignore[arg-type]
 
 

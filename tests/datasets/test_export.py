@@ -62,7 +62,11 @@ def test_what_differs_between_two_sets_is_an_error() -> None:
         ({"answers": {"q1": 7}}, TypeError, "the answer to query 'q1' must be a str, got 7"),
         ({"conversation": {"q1": "Who?"}}, TypeError, "must be a list of messages, got 'Who\\?'"),
         ({"conversation": {"q1": ["Who?"]}}, TypeError, "messages such as"),
-        ({"conversation": {"q1": [{"role": "user"}]}}, ValueError, "has a role, 'user' or 'assistant', and a content"),
+        (
+            {"conversation": {"q1": [{"role": "user"}]}},
+            ValueError,
+            "a role, 'user' or 'assistant', and a content",
+        ),
         ({"conversation": {"q1": [{"role": "system", "content": "Be brief."}]}}, ValueError, "'system'"),
     ],
 )
@@ -151,7 +155,7 @@ class TestOtherTools:
         read = rm.EvaluationSet.from_dataset(tmp_path / "rag_dataset.json")
         assert read.answers == {"Who?": "she"}
         assert read.qrels == {"Who?": [rm.Text("at night by the duty officer")]}
-        with pytest.raises(ValueError, match="dataset of texts cannot hold ids, and query 'q2' has 'd7'"):
+        with pytest.raises(ValueError, match="dataset of texts cannot hold IDs, and query 'q2' has 'd7'"):
             WITH_BOTH.with_conversation().to_llama_index()
 
     def test_mlflow_scores_the_rows_it_gets(self) -> None:
@@ -226,5 +230,5 @@ class TestWhatIsRefused:
         assert convert(questions, lossy=True) == convert(rm.EvaluationSet({"q1": "why?"}, {"q1": ["d1"]}))
 
     def test_spans_alone(self, convert: Any) -> None:
-        with pytest.raises(ValueError, match=r"cannot hold Span.* of query 'q1', only ids, quotes and texts"):
+        with pytest.raises(ValueError, match=r"cannot hold Span.* of query 'q1', only IDs, quotes and texts"):
             convert(rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Span("a.md", 0, 5)]}), lossy=True)

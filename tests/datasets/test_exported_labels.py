@@ -56,7 +56,7 @@ def test_a_scale_has_whole_grades_where_those_given_are_whole(
 def test_an_id_is_found_by_its_name_or_asked_for() -> None:
     assert find_value({"query": "text", "query_id": 7}, None, ("query_id", "query"), "query", "task 1") == 7
     assert find_value({"query": "text", "key": 0}, "key", ("query",), "query", "task 1") == 0
-    with pytest.raises(ValueError, match=r"task 1 has no id of its query \(query\); it has 'key'"):
+    with pytest.raises(ValueError, match=r"task 1 has no ID of its query \(query\); it has 'key'"):
         find_value({"key": 7}, None, ("query",), "query", "task 1")
 
 

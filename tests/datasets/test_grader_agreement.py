@@ -118,7 +118,7 @@ def test_the_confusion_and_the_kinds_of_passages_say_where_they_disagree() -> No
 
 
 def test_one_grader_cannot_contradict_himself() -> None:
-    with pytest.raises(ValueError, match=r"Ada graded document 'd0' for query 'q0' .* remove one of them"):
+    with pytest.raises(ValueError, match=r"Ada gave document 'd0' for query 'q0' .* remove one of them"):
         ADA.merge(rm.Labels.from_qrels({"q0": {"d0": (ADA_GRADES["q0"]["d0"] + 1) % 4}}, "Ada"))
     assert len(ADA.merge(ADA)) == len(ADA)
 

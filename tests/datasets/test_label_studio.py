@@ -93,7 +93,7 @@ def test_what_is_not_clear_is_asked_for_and_the_answer_works() -> None:
     tasks = [make_task(1, {"query": "reset", "key": "d1"}, make_annotation(1, yes, stars))]
     with pytest.raises(ValueError, match="answers 'relevance', 'stars'; choose the grades with question="):
         rm.Labels.from_label_studio(tasks)
-    with pytest.raises(ValueError, match=r"no id of its document .*'query', 'key'.*document="):
+    with pytest.raises(ValueError, match=r"no ID of its document .*'query', 'key'.*document="):
         rm.Labels.from_label_studio(tasks, question="stars")
     assert rm.Labels.from_label_studio(tasks, question="stars", document="key").qrels == {"reset": {"d1": 3.0}}
     with pytest.raises(ValueError, match=r"'Relevant' are not numbers.*grades=\{'Relevant': \.\.\.\}"):
@@ -104,7 +104,7 @@ def test_what_is_not_clear_is_asked_for_and_the_answer_works() -> None:
         rm.Labels.from_label_studio(tasks, question="stars", document="doc")
     with pytest.raises(ValueError, match="nobody chose 'Yes', which grades= names; the choices are 3"):
         rm.Labels.from_label_studio(tasks, question="stars", document="key", grades={"Yes": 1})
-    with pytest.raises(ValueError, match="is for rankings, and here are choices"):
+    with pytest.raises(ValueError, match="is for rankings, but this export has choices"):
         rm.Labels.from_label_studio(tasks, question="stars", document="key", grades=[3, 2])
 
 
@@ -112,7 +112,7 @@ def test_what_is_not_clear_is_asked_for_and_the_answer_works() -> None:
     ("entries", "message"),
     [
         ([{"id": 1, "query": "reset", "relevance": "Relevant", "annotator": 1}], "JSON-MIN"),
-        ([make_task(1, pair("d1"))], "nobody answered anything"),
+        ([make_task(1, pair("d1"))], "no answer in this export"),
         ([make_task(1, pair("d1"), make_annotation(1, make_result("choices", ["a", "b"])))], "task 1: 2 choices"),
         (
             [make_task(1, ITEMS, make_annotation(1, make_result("choices", ["Relevant"])))],

@@ -23,7 +23,7 @@ def test_conflicts_are_never_averaged_silently() -> None:
         resolved = chain.from_iterable(qrels[query].values() for query in ADA_GRADES)
         assert list(resolved) == [choose(pair) for pair in PAIRS]
     assert merged.resolved("Ben").qrels == BEN.qrels
-    assert f"{len(merged.conflicts)} disagreements: .conflicts" in str(merged)
+    assert f"{len(merged.conflicts)} disagreements, in .conflicts" in str(merged)
     assert "Ada vs Ben: quadratic-weighted kappa" in str(merged)
     assert str(merged).count("kappa") == 1  # the others are in the table of the agreement
     with pytest.raises(ValueError, match="'lowest', 'highest', 'majority' or one of Ada, Ben, got 'mean'"):
@@ -99,9 +99,9 @@ def test_a_damaged_file_says_where(damage: dict[str, Any], error: str, tmp_path:
 
 
 def test_judgments_of_pieces_are_no_labels() -> None:
-    with pytest.raises(ValueError, match="labels grade documents by id"):
+    with pytest.raises(ValueError, match="labels grade documents by ID"):
         rm.Labels.from_qrels({"q": [rm.Quote("words")]}, "Ada")
-    with pytest.raises(ValueError, match="none of them is the same document"):
+    with pytest.raises(ValueError, match="but never the same document"):
         ADA.agreement({"elsewhere": {"d": 1}})
 
 
@@ -116,7 +116,9 @@ def test_labels_without_a_scale_take_none_from_others() -> None:
     merged = ruled.merge(rm.Labels.from_qrels({"q": {"c": 1}}, grader="old", relevant_from=2), rm.Labels([]))
     assert merged.scale == ruled.scale
     assert bare.merge(rm.Labels.from_qrels({"q": {"d": 5}}, grader="older")).scale is None
-    with pytest.raises(ValueError, match="graded document 'c' for query 'q' 5, but the grades of the rubric are"):
+    with pytest.raises(
+        ValueError, match="gave document 'c' for query 'q' the grade 5, but the grades of the rubric are"
+    ):
         rm.Labels.from_qrels({"q": {"c": 5}}, grader="old", relevant_from=2)
 
 
@@ -125,7 +127,7 @@ def test_labels_without_a_scale_take_none_from_others() -> None:
     [
         (lambda file: file["labels"][0].update(quotes="one text"), "must have a list of texts as its quotes"),
         (lambda file: file["labels"][0].update(grade="2"), "must have a number as its grade"),
-        (lambda file: file["labels"].append({**file["labels"][0], "grade": 1}), "Ada graded document 'd' .* 3.0 and 1"),
+        (lambda file: file["labels"].append({**file["labels"][0], "grade": 1}), "Ada gave document 'd' .* 3.0 and 1"),
         (lambda file: file.update(scale={"grades": [3, 2, 1, 0], "relevant_from": 0}), "must increase"),
         (lambda file: file.update(scale={"grades": [0, "1"], "relevant_from": 1}), "must be numbers"),
         (lambda file: file.update(scale={"grades": [0, 1], "relevant_from": 1}), "grades of the rubric are 0, 1"),

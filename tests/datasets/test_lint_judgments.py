@@ -14,7 +14,7 @@ class TestJudgments:
         assert list_serious(result) == [("unknown_document", "q1")]
         (finding,) = result.named("unknown_document")
         assert finding.evidence == {"document": "valut", "grade": 1, "nearest": "vault"}
-        assert result.fixed().qrels == result.questions.qrels, "what the id should be takes a person"
+        assert result.fixed().qrels == result.questions.qrels, "what the ID should be takes a person"
 
     def test_it_is_taken_out_where_an_alternative_remains_or_where_it_is_not_relevant(self) -> None:
         result = lint(qrels={"q1": [["valut", "vault"]], "q2": {"coffee": 1, "tea": 0}})

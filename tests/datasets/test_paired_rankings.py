@@ -27,8 +27,8 @@ def test_the_first_documents_differ_by_what_they_are_and_by_their_order() -> Non
         ({}, {"q": ["a"]}, ValueError, "before"),
         ({"q": ["a"]}, ["a"], TypeError, "after"),
         ({"q": ["a"]}, {"z": ["a"]}, ValueError, "'q'.*'z'"),
-        ({1: ["a"]}, {"q": ["a"]}, TypeError, "query ids before"),
-        ({"q": ["a"]}, {"q": [1]}, TypeError, "document ids before"),
+        ({1: ["a"]}, {"q": ["a"]}, TypeError, "query IDs before"),
+        ({"q": ["a"]}, {"q": [1]}, TypeError, "document IDs before"),
     ],
 )
 def test_what_cannot_be_paired_is_named(before: Any, after: Any, error: type[Exception], named: str) -> None:

@@ -34,7 +34,7 @@ def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> 
 def test_documents_without_an_id_are_refused_and_not_taken_for_one() -> None:
     chunks = [rm.Retrieved(None, text, "gate.md", 40 * number) for number, text in enumerate(CORPUS.values())]
     runs = {"bm25": {"q1": chunks[:3]}}
-    with pytest.raises(ValueError, match=r"rank 1 of query 'q1' in 'bm25' \('The guard opens the vault\.'\) has no id"):
+    with pytest.raises(ValueError, match=r"rank 1 of query 'q1' in 'bm25' \('The guard opens the vault\.'\) has no ID"):
         rm.pool(QUERIES, runs)
     pool = rm.pool(QUERIES, runs, match=lambda item: f"{item.source}@{item.start}")
     assert list_documents(pool) == [("q1", f"gate.md@{40 * number}", f"bm25: rank {number + 1}") for number in range(3)]
@@ -89,7 +89,7 @@ def test_the_pool_of_a_sample_keeps_every_document_of_it() -> None:
         ((QUERIES, {"elsewhere": {"q9": ["a"]}}), "nothing was retrieved for any query of the pool"),
         ((["who?"], RUNS), "questions must be an EvaluationSet"),
         ((QUERIES, RUNS, None, 0), "depth must be a positive integer"),
-        ((QUERIES, RUNS, "text"), "a corpus must map ids to texts"),
+        ((QUERIES, RUNS, "text"), "a corpus must map IDs to texts"),
     ],
 )
 def test_what_cannot_be_pooled_says_why(arguments: Any, error: str) -> None:

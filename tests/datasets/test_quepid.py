@@ -87,7 +87,10 @@ def test_the_json_of_a_book_says_what_could_not_be_rated_and_why(tmp_path: Path)
         ("query,title,rating\nreset,d1,1\n", "no column named docid"),
         ("reset,d1,1\n", "line 1.*neither CSV"),
         ('{"pairs": []}', "no 'query_doc_pairs'.*'pairs'"),
-        ("query,docid,Ada\nreset,d1,1\nreset,d1,2\n", "Ada graded document 'd1' for query 'reset' 1.0 and 2.0"),
+        (
+            "query,docid,Ada\nreset,d1,1\nreset,d1,2\n",
+            "Ada gave document 'd1' for query 'reset' two grades, 1.0 and 2.0",
+        ),
         ("query,docid,rating\n", "no documents to grade"),
     ],
 )
@@ -106,4 +109,4 @@ def test_unrated_rows_survive_saving_merging_and_selection(tmp_path: Path) -> No
     further = rm.Labels.from_qrels({"reset": {"d2": 0}}, grader="Ben")
     assert labels.merge(further).unrated == (("foo", None),)
     assert labels.resolved("lowest").unrated == labels.unrated
-    assert "2 rows of the export without a grade: .unrated" in str(labels)
+    assert "2 rows of the export without a grade, in .unrated" in str(labels)

@@ -109,7 +109,7 @@ class TestStatus:
         assert relabel_one("o30", old, new).status == "lost"
 
     def test_two_old_chunks_with_one_id_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="two old chunks have the id 'a'"):
+        with pytest.raises(ValueError, match="two old chunks have the ID 'a'"):
             rm.relabel({"q": ["a"]}, [Retrieved("a"), Retrieved("a")], [])
 
 

@@ -86,7 +86,7 @@ def test_where_bm25_finds_too_little_for_too_many_it_says_so_and_reports_none_of
     many = lint_tools(30)
     assert len(few.named("unanswered")) == 9
     assert not many.named("unanswered")
-    assert any("barely finds the passages relevant to 30 of 40, probably" in note for note in many.skipped)
+    assert any("ranks the relevant passages low for 30 of 40, probably" in note for note in many.skipped)
     (note,) = [note for note in many.skipped if "unconfirmed suspects, worst first" in note]
     named_queries = set(note.partition("worst first: ")[2].removesuffix(" and 10 more").split(", "))
     assert len(named_queries) == 20

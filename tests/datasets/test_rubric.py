@@ -34,14 +34,16 @@ def test_a_rubric_says_from_which_grade_a_document_is_relevant(tmp_path: Path) -
 
 
 def test_grades_that_are_not_on_the_scale_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"Ada graded document 'd1' for query 'q' 4, but the grades .* 0, 1, 2, 3"):
+    with pytest.raises(
+        ValueError, match=r"Ada gave document 'd1' for query 'q' the grade 4, but the grades .* 0, 1, 2, 3"
+    ):
         label_by_rubric({"q": {"d1": 4}})
     label_by_rubric({"q": {"d1": 3}}).save(tmp_path / "labels.json")
     content = json.loads((tmp_path / "labels.json").read_text())
     del content["digest"]
     content["labels"][0]["grade"] = 30
     (tmp_path / "labels.json").write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="graded document 'd1' for query 'q' 30"):
+    with pytest.raises(ValueError, match="gave document 'd1' for query 'q' the grade 30"):
         rm.load(tmp_path / "labels.json")
     content["scale"]["relevant_from"] = 0
     (tmp_path / "labels.json").write_text(json.dumps(content))

@@ -25,7 +25,7 @@ def test_every_spelling_is_read(spelling: Any) -> None:
 
 
 def test_what_was_not_computed_is_said() -> None:
-    with pytest.raises(KeyError, match="mrr was not computed; the computed metrics are map, ndcg@10"):
+    with pytest.raises(KeyError, match="mrr was not computed; computed metrics: map, ndcg@10"):
         RESULT.means["rr"]
     with pytest.raises(ValueError, match="unknown metric 'mpa'"):
         RESULT.means["mpa"]

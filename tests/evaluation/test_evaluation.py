@@ -33,7 +33,7 @@ def test_results_are_found_under_every_spelling(result: rm.Evaluation) -> None:
 
 
 def test_a_metric_that_was_not_computed_is_named(result: rm.Evaluation) -> None:
-    with pytest.raises(KeyError, match="mrr was not computed; the computed metrics are map, ndcg@10"):
+    with pytest.raises(KeyError, match="mrr was not computed; computed metrics: map, ndcg@10"):
         result.means["mrr"]
     with pytest.raises(ValueError, match="did you mean mrr"):
         result.means["mmr"]

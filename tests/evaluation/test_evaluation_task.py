@@ -103,7 +103,7 @@ def make_retriever(answer: Any) -> tuple[Callable[[str], Any], list[str]]:
         (None, TypeError, "returned None for query 'text 0'; does it lack a return"),
         ("d1", TypeError, r"is the bare string 'd1'; write a list: \['d1'\]"),
         ({"d1"}, TypeError, "a set has no order"),
-        ([["d1", "d2"]], TypeError, r"lists such as \['d1', 'd2'\] for query 'text 0'; return one list of ids"),
+        ([["d1", "d2"]], TypeError, r"lists such as \['d1', 'd2'\] for query 'text 0'; return one list of IDs"),
         ([("d1", 0.5)], TypeError, r"pairs such as \('d1', 0.5\) for query 'text 0'; return dict\(found\)"),
         ([(Page("d1"), 0.5)], TypeError, r"pairs such as \(Page, float\) .*; return \[document for document, score"),
         ([{"id": "d1", "text": "?"}], TypeError, r"returned dicts with keys 'id', 'text' .*: \[rm.Retrieved"),
@@ -113,13 +113,13 @@ def make_retriever(answer: Any) -> tuple[Callable[[str], Any], list[str]]:
             "with a list under 'documents'; .* nothing but document",
         ),
         ({"d1": float("nan")}, ValueError, "the score of document 'd1' for query 'text 0' is nan"),
-        ([object()], TypeError, "returned objects of type object .*; return the ids"),
-        (["d1", None], TypeError, "document ids retrieved for query 'text 0' must be str or int, got NoneType"),
+        ([object()], TypeError, "returned objects of type object .*; return the IDs"),
+        (["d1", None], TypeError, "document IDs retrieved for query 'text 0' must be str or int, got NoneType"),
         (["d1", 2], TypeError, "are partly str and partly int"),
-        ([1, 2], TypeError, "document ids in the judgments are str and those that were retrieved are int"),
-        ({7: 0.5}, TypeError, "document ids in the judgments are str and those that were retrieved are int"),
-        (iter(["d1"]), TypeError, "must be a list of document ids, best first"),
-        ([WITHOUT_ID], ValueError, "1 of 1 documents retrieved for query 'text 0' have no id, and the judgments are"),
+        ([1, 2], TypeError, "document IDs in the judgments are str and those that were retrieved are int"),
+        ({7: 0.5}, TypeError, "document IDs in the judgments are str and those that were retrieved are int"),
+        (iter(["d1"]), TypeError, "must be a list of document IDs, best first"),
+        ([WITHOUT_ID], ValueError, "1 of 1 documents retrieved for query 'text 0' have no ID, and the judgments are"),
     ],
 )
 def test_what_cannot_be_evaluated_is_raised_after_one_question(
@@ -170,7 +170,7 @@ def test_a_metadata_key_that_is_missing_is_named_with_those_that_are_there() -> 
 def test_ids_alone_are_too_little_for_quotes() -> None:
     retriever, texts = make_retriever(["d1"])
     questions = rm.EvaluationSet.from_dataset([(text, [rm.Quote("a closure is")]) for text in TEXTS])
-    with pytest.raises(TypeError, match="returned only ids for query 'text 0', but the judgments or match= need"):
+    with pytest.raises(TypeError, match="returned only IDs for query 'text 0', but the judgments or match= need"):
         rm.retrieve(retriever, questions)
     assert len(texts) == 1
 
@@ -236,9 +236,9 @@ def test_a_later_answer_that_cannot_be_read_is_the_failure_of_its_query() -> Non
 
     run = rm.retrieve(retriever, MANY_QUESTIONS)
     assert list(run.errors) == ["text 7", "text 8"]
-    assert "have no id" in str(run.errors["text 7"])
+    assert "have no ID" in str(run.errors["text 7"])
     assert run["text 7"] == run["text 8"] == []
-    with pytest.raises(ValueError, match="have no id") as caught:
+    with pytest.raises(ValueError, match="have no ID") as caught:
         rm.retrieve(retriever, MANY_QUESTIONS, workers=1, raise_on_error=True)
     assert caught.value.__notes__[0].startswith("while retrieving for query 'text 7'; raise_on_error=False")
 
@@ -273,7 +273,7 @@ def test_an_integration_may_convert_the_answers_itself() -> None:
 @pytest.mark.usefixtures("pages_host")
 def test_500_questions_to_a_retriever_of_documents_without_ids_cost_one_call() -> None:
     search = Search(Page("d1"), Page(None))
-    with pytest.raises(ValueError, match="1 of 2 documents retrieved for query 'text 0' have no id"):
+    with pytest.raises(ValueError, match="1 of 2 documents retrieved for query 'text 0' have no ID"):
         rm.retrieve(search, MANY_QUESTIONS)  # type: ignore[arg-type]  # no host that the types know
     assert search.n_calls == 1
 

@@ -161,7 +161,7 @@ def evaluate(qrels: Any = None, metrics: Any = "mrr", **options: Any) -> rm.Eval
             ValueError,
             "got standard with ties='docid' and with ties='expected'",
         ),
-        ([evaluate(), rm.evaluate({1: ["a"]}, {1: ["a"]}, "mrr")], TypeError, "query ids in the parts are partly str"),
+        ([evaluate(), rm.evaluate({1: ["a"]}, {1: ["a"]}, "mrr")], TypeError, "query IDs in the parts are partly str"),
         (evaluate(), TypeError, "parts must be .* got one Evaluation; write a list"),
         (evaluate().group_by({"q1": "x"}), TypeError, r"got one Slices; pass its values\(\)"),
         (

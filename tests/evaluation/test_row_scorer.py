@@ -48,7 +48,7 @@ def test_a_row_for_which_nothing_was_retrieved_is_0_under_every_budget() -> None
     with pytest.warns(rm.RetrievalWarning, match="2 of 2"):
         whole = rm.evaluate({"a": ["d1"], "b": ["d2"]}, {"a": [], "b": []}, metrics)
     assert whole.means == dict.fromkeys(metrics, 0.0)
-    with pytest.raises(ValueError, match="the rankings hold only ids"):
+    with pytest.raises(ValueError, match="the rankings hold only IDs"):
         RowScorer(metrics).row(["d1"], lambda: ["d1"])
 
 
@@ -99,7 +99,7 @@ def test_documents_to_leave_out_of_a_row_take_no_rank(ranking: Any) -> None:
     assert [score.value for score in scorer.row(["d7"], lambda: ranking).values()] == [0.5]
     with pytest.warns(rm.RetrievalWarning, match="1 relevant document is excluded by exclude= .'d7' of case 1"):
         scorer.row(["d7"], lambda: ranking, exclude=["d7"], name="case 1")
-    with pytest.raises(TypeError, match="case 1 cannot be judged: the ids to leave out are int"):
+    with pytest.raises(TypeError, match="case 1 cannot be judged: the IDs to leave out are int"):
         scorer.row(["d7"], lambda: ranking, exclude=[7], name="case 1")
 
 

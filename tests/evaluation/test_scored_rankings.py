@@ -18,7 +18,7 @@ from unanswerable_questions import ANSWERED, questions, run_of
             {"run": {q: [rm.Retrieved("a", score=0.1), rm.Retrieved("b", score=0.9)] for q in questions(30)}},
             "as distances do",
         ),
-        ({"run": ANSWERED}, "the run answers 0 of 30"),
+        ({"run": ANSWERED}, "the run has results for none of the 30"),
         ({"metric": "leak@5"}, "leak@5 does not show what a threshold costs"),
         ({"max_false_answers": 0}, "max_false_answers must be above 0 and below 1, got 0"),
         ({"level": 0.5}, "level must be above 0.5 and below 1, got 0.5"),

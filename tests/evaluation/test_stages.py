@@ -33,7 +33,7 @@ def test_a_stage_holds_the_questions_that_reached_it_and_the_last_is_the_evaluat
     assert stages.tables[-1].rows == [["found", "0.250", "0.500"], ["ranked", "0.500", "0.500"]]
     assert list(stages.tables[-1].notes) == [
         "first-stage retrievers (no losses attributed): found",
-        "ceiling: the stage's documents in the best order",
+        "ceiling: the value if the stage's documents were in the best order",
         "no query reached joined",
     ]
     with pytest.raises(KeyError, match="the stages are 'found', 'ranked'"):

@@ -193,7 +193,7 @@ class TestResults:
         assert comparison.conclusions.get("mrr", "later", "kept").kind == "not_comparable"
         (caveat,) = [caveat for caveat in comparison.conclusions.caveats if "exclude=" in caveat]
         assert caveat.startswith("kept: ")
-        with pytest.raises(ValueError, match="exclude= left nothing out of one of them"):
+        with pytest.raises(ValueError, match="exclude= removed no documents from one of them"):
             rm.plan(0.05, "mrr", pilot=comparison.difference("mrr", "clean", "kept"))
         comparison.save(tmp_path / "comparison.json")
         assert rm.load(tmp_path / "comparison.json") == comparison
@@ -209,7 +209,7 @@ class TestResults:
         settings = {"later": self.later, "clean": self.clean, "kept": self.kept}
         tuning = rm.tune(settings, self.qrels, "mrr", default="later", exclude="query_id")
         assert (tuning.winner, tuning["kept"].obstacle) == ("clean", "unused_exclusion")
-        assert "kept (exclude= left nothing out)" in tuning.conclusion
+        assert "kept (exclude= removed no documents)" in tuning.conclusion
         assert "exclude= removed no documents" in str(tuning)
         tuning.save(tmp_path / "tuning.json")
         assert str(rm.load(tmp_path / "tuning.json")) == str(tuning)
@@ -231,4 +231,4 @@ def test_rows_are_checked_together() -> None:
         sentences = rows.find_warnings(scorer)
         assert len(sentences) == n_messages
         for message in messages + sentences:
-            assert "'q0' of exclude= and the retrieved 'Q0' differ in case" in message
+            assert "'q0' in exclude= and the retrieved 'Q0' differ in case" in message

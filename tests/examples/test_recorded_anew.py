@@ -79,7 +79,7 @@ def test_openllmetry_keeps_no_ids_but_texts(tmp_path: Path) -> None:
     view = rm.Trajectories({"q": trajectory}).union()
     quotes = {"q": [rm.Quote("the with keyword closes properly"), rm.Quote("the exception is suppressed")]}
     assert rm.evaluate(quotes, view, "recall").means["recall"] == 1.0
-    with pytest.raises(ValueError, match="has no id"):
+    with pytest.raises(ValueError, match="has no ID"):
         rm.evaluate({"q": ["d2"]}, view, "recall")
 
 

@@ -43,11 +43,11 @@ IRREGULAR = {
         "key 'score' appears twice",
     ),
     "a key missing": ('{"query": "q9", "score": 1}', "document'?"),
-    "a number as an id": (
+    "a number as an ID": (
         '{"query": 9, "document": "d", "score": 1}',
         "'query' is (text|a number), and (text|a number) in a line before it",
     ),
-    "a missing id": ('{"query": null, "document": "d", "score": 1}', "has no query"),
+    "a missing ID": ('{"query": null, "document": "d", "score": 1}', "has no query"),
     "half a surrogate pair": (r'{"query": "\ud800", "document": "d", "score": 1}', "half of a character"),
     "no object": ("[1]", "a line must be an object"),
     "no JSON": ("{query: 1}", "this is not JSON"),

@@ -42,8 +42,8 @@ def read_lines(path: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("run", "name", "message"),
     [
-        ({"q 1": {"a": 1.0}}, "x.run", "an id in .*x.run must be one word.*got 'q 1'"),
-        ({"q": {"a\tb": 1.0}}, "x.run", r"an id in .*x.run must be one word.*got 'a\\tb'"),
+        ({"q 1": {"a": 1.0}}, "x.run", "an ID in .*x.run must be one word.*got 'q 1'"),
+        ({"q": {"a\tb": 1.0}}, "x.run", r"an ID in .*x.run must be one word.*got 'a\\tb'"),
         ({"q": {"a\tb": 1.0}}, "x.tsv", "must not contain a tab"),
         ({"\ufeffq": {"a": 1.0}}, "x.run", r"must not begin with a byte order mark.*got '\\ufeffq'"),
         ({"\ufeffq": {"a": 1.0}}, "x.csv", "must not begin with a byte order mark"),
@@ -77,7 +77,7 @@ def test_ids_with_blanks_come_back_or_are_refused_before_anything_is_written(
         rm.write_run({name: {name: 1.5, "b": 1.0}}, path)
     except ValueError as error:
         assert not path.exists()
-        assert "an id in" in str(error)
+        assert "an ID in" in str(error)
         return
     assert dict(rm.read_run(path, allow="blanks")) == {name: {name: 1.5, "b": 1.0}}
     if name != name.strip():

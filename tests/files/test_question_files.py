@@ -164,7 +164,7 @@ def test_a_separator_that_is_recognised_is_said_and_one_that_is_passed_is_not(tm
 @pytest.mark.parametrize(
     ("cells", "message", "separator", "expected"),
     [
-        (["Smith, J.pdf", "d2", ""], "one id or several; pass separator=','", ",", ["Smith", "J.pdf"]),
+        (["Smith, J.pdf", "d2", ""], "one ID or several; pass separator=','", ",", ["Smith", "J.pdf"]),
         (["Smith, J.pdf", "d2", ""], "separator='' if one", "", ["Smith, J.pdf"]),
         (["d1;d2", "d3|d4", ""], "hold different separators", ";", ["d1", "d2"]),
     ],
@@ -533,7 +533,7 @@ FAULTY_ROWS: list[tuple[list[str | None], str]] = [
     (["q2", "Who?", "d3", "much"], "row 7: the grade must be a number"),
     (["q1", "Why?\nAnd how?", "d1", "1"], "row 7: document 'd1' is judged twice"),
     (["q3", None, "d3", "1"], "row 7 has no 'query'"),
-    (["q3", "Where?", "[1.5]", "1"], "row 7, 'document': 1.5 is not an id"),
+    (["q3", "Where?", "[1.5]", "1"], "row 7, 'document': 1.5 is not an ID"),
 ]
 
 

@@ -63,7 +63,7 @@ ORIGIN = ("evaluation", "origin")
 DAMAGES = {
     "a ranking": (
         set_value(*ORIGIN, "run", "rankings", 1, "items", 0, {"text": 0}),
-        r"damaged at run: query 'q2': .* needs an id",
+        r"damaged at run: query 'q2': .* needs an ID",
     ),
     "a text": (set_value(*ORIGIN, "run", "rankings", 1, "items", 0, "text", 9), r"damaged at run: list index"),
     "judgments": (set_value(*ORIGIN, "questions", 1, "relevant", 7), r"damaged at questions: .*'q2'"),

@@ -107,9 +107,9 @@ def test_a_file_that_was_cut_is_told_from_the_wrong_one(write: Write) -> None:
 
 
 def test_the_wrong_file_is_told_from_the_right_one(write: Write) -> None:
-    with pytest.raises(ValueError, match="four columns are TREC qrels, which read_qrels reads"):
+    with pytest.raises(ValueError, match="a line with four columns is from TREC qrels, which read_qrels reads"):
         rm.read_run(write("q1 0 d1 1\n"))
-    with pytest.raises(ValueError, match="six columns are a TREC run, which read_run reads"):
+    with pytest.raises(ValueError, match="a line with six columns is from a TREC run, which read_run reads"):
         rm.read_qrels(write("\n".join(RUN_LINES)))
     with pytest.raises(ValueError, match=r"some.run is empty"):
         rm.read_run(write(""))

@@ -16,7 +16,8 @@ words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1,
     lambda word: len(word.split()) == 1
 )
 scores = st.floats(allow_nan=False, allow_infinity=False)
-queries = words.filter(lambda word: not word.startswith("#"))  # it would make a comment of its line in a TREC file
+# A mark is not read as a part of the first id, and a # would make a comment of its line in a TREC file.
+queries = words.filter(lambda word: not word.startswith(("#", "\ufeff")))
 runs = st.dictionaries(queries, st.dictionaries(words, scores, min_size=1, max_size=5), min_size=1, max_size=4)
 truths = st.dictionaries(
     queries, st.dictionaries(words, st.integers(-1, 4) | st.just(0.5), min_size=1, max_size=5), min_size=1, max_size=4
@@ -103,7 +104,7 @@ ITEMS: Any = {
     "q1": [
         rm.Retrieved("d1", "some “text”\nof two lines", source="a.md", start=3, end=40, score=0.1 + 0.2, tokens=7),
         rm.Retrieved(7, metadata={"page": 3, "deep": {"list": [1, 2.5, None, True, "é"]}}),
-        rm.Retrieved(None, "without an id"),
+        rm.Retrieved(None, "without an ID"),
     ],
     "q2": [rm.Retrieved("d1")],
 }
@@ -123,7 +124,7 @@ def test_retrieved_items(tmp_path: Path, kind: str, suffix: str) -> None:
 
 @pytest.mark.parametrize("kind", ["trec", "csv", "tsv"])
 def test_formats_that_hold_ids_only_refuse_items_and_pieces(tmp_path: Path, kind: str) -> None:
-    with pytest.raises(ValueError, match=rf"a {kind} file cannot hold Retrieved items, only ids; write .json"):
+    with pytest.raises(ValueError, match=rf"a {kind} file cannot hold Retrieved items, only IDs; write .json"):
         rm.write_run(ITEMS, tmp_path / f"x.{kind}")
     with pytest.raises(ValueError, match=rf"{kind} files cannot hold pieces such as quotes; write .json"):
         rm.write_qrels({"q": [rm.Quote("words")]}, tmp_path / f"x.{kind}")
@@ -134,7 +135,7 @@ def test_what_files_have_nothing_equal_to_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"metadata of item 'd' of query 'q' is .* which a file cannot hold"):
         rm.write_run({"q": [rm.Retrieved("d", metadata={"who": object()})]}, tmp_path / "x.json")
     mixed: Any = {"q": [rm.Retrieved("d")], "p": ["d"]}
-    with pytest.raises(ValueError, match="rankings must hold either ids or retrieved items, not both"):
+    with pytest.raises(ValueError, match="rankings must hold either IDs or retrieved items, not both"):
         rm.write_run(mixed, tmp_path / "x.json")
     assert list(tmp_path.iterdir()) == []
 

@@ -24,8 +24,8 @@ def test_a_question_stands_after_its_messages() -> None:
         ("hello", TypeError, "before query 'q1' must be a list of messages, got 'hello'"),
         (["hello"], TypeError, "must be messages such as"),
         ([{"role": "user", "content": 3}], TypeError, "must be messages such as"),
-        ([{"role": "system", "content": "x"}], ValueError, "has a role, 'user' or 'assistant', and a content"),
-        ([{"role": "user", "content": "x", "name": "y"}], ValueError, "has a role"),
+        ([{"role": "system", "content": "x"}], ValueError, "must have a role, 'user' or 'assistant', and a content"),
+        ([{"role": "user", "content": "x", "name": "y"}], ValueError, "must have a role"),
     ],
 )
 def test_other_messages_are_refused(conversation: Any, error: type[Exception], message: str) -> None:

@@ -29,7 +29,7 @@ def test_without_scores_the_ranks_order_and_without_ranks_the_rows() -> None:
         ({"score": [True, False, True]}, TypeError, "column 'score' of the table must hold numbers, not Boolean"),
         ({"document": ["d3", None, "d1"]}, ValueError, "row 2 of the table has no document"),
         ({"query": ["q1", "q1", 2]}, TypeError, "column 'query' of the table holds values of different types"),
-        ({"query": [1.5, 2.5, 3.5]}, TypeError, "column 'query' of the table must hold ids, .* not Float64"),
+        ({"query": [1.5, 2.5, 3.5]}, TypeError, "column 'query' of the table must hold IDs, .* not Float64"),
         ({"query": "q1"}, TypeError, "column 'query' of the table must be a list or an array of values, got 'q1'"),
         ({"score": [2.0, 1.5]}, ValueError, "must have the same length, but 'query' has 3 values, 'score' 2"),
         ({"document": [1, 2**70, 3]}, ValueError, "row 2 of the table has a document beyond 64 bits"),

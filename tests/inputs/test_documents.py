@@ -56,7 +56,7 @@ def test_a_corpus_may_mix_items_and_documents_of_several_hosts() -> None:
     corpus = [rm.Retrieved("a", TEXT), Document("other", id="b"), LlamaDocument(text=FACT, id_="c")]
     questions = rm.EvaluationSet({"q": "what saves memory?"}, {"q": ["a", "b", "c", "d"]})
     assert [finding.evidence["document"] for finding in questions.lint(corpus).named("unknown_document")] == ["d"]
-    with pytest.raises(TypeError, match=r"a corpus must map ids to texts.*; the list holds 7"):
+    with pytest.raises(TypeError, match=r"a corpus must map IDs to texts.*; the list holds 7"):
         questions.lint([*corpus, 7])
 
 
@@ -163,7 +163,7 @@ def test_llama_index_takes_them(documents: Any) -> None:
     rows = [("what saves memory?", [SPAN])]
     assert evaluator.evaluate_dataset(rows).means["recall@1"] == 1
     assert evaluator.evaluate("what saves memory?", [SPAN]).metric_vals_dict == {"recall@1": 1}
-    assert evaluator.evaluate("by id", [node.node_id]).metric_vals_dict == {"recall@1": 1}
+    assert evaluator.evaluate("by ID", [node.node_id]).metric_vals_dict == {"recall@1": 1}
 
 
 def test_pytest_takes_them(request: pytest.FixtureRequest) -> None:

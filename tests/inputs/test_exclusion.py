@@ -114,9 +114,9 @@ def test_one_ranking_leaves_out_the_ids_that_are_passed() -> None:
     for ranking in (["a0", "b0"], {"a0": 0.9, "b0": 0.8}, [rm.Retrieved("a0"), rm.Retrieved("b0")]):
         assert rm.evaluate_ranking(["b0"], ranking, "mrr", exclude=["a0"]) == {"mrr": 1.0}
         assert rm.evaluate_ranking(["b0"], ranking, "mrr") == {"mrr": 0.5}
-    with pytest.raises(ValueError, match=r"one ranking has no query id; pass .* exclude=\[query_id\]"):
+    with pytest.raises(ValueError, match=r"one ranking has no query ID; pass .* exclude=\[query_id\]"):
         rm.evaluate_ranking(["b0"], ["a0", "b0"], "mrr", exclude="query_id")
-    with pytest.raises(TypeError, match="the ids to leave out are int"):
+    with pytest.raises(TypeError, match="the IDs to leave out are int"):
         rm.evaluate_ranking(["b0"], ["a0", "b0"], "mrr", exclude=[1])
 
 
@@ -153,12 +153,16 @@ def test_items_are_left_out_by_what_is_matched() -> None:
         ("queryid", ValueError, "exclude must be 'query_id' or a mapping"),
         (["a0"], TypeError, "exclude must be 'query_id' or a mapping .* got list"),
         ({}, ValueError, "exclude is empty"),
-        ({"a0": "a0"}, TypeError, "exclude must map query 'a0' to a list or set of ids, got 'a0'"),
-        ({"a0": [1]}, TypeError, "the ids to leave out are int and document ids in the qrels are str"),
-        ({"a0": ["a0 "]}, ValueError, "the id 'a0 ' to leave out for query 'a0' begins or ends with whitespace"),
-        ({"a0": ["['a0']"]}, ValueError, "the id .* is a list that was written as text"),
-        ({"a0": [1.5]}, TypeError, "the ids to leave out for query 'a0' must be str or int, got float"),
-        ({"z": ["a0"]}, ValueError, "exclude has none of the judged queries: it begins with 'z', the qrels with 'a0'"),
+        ({"a0": "a0"}, TypeError, "exclude must map query 'a0' to a list or set of IDs, got 'a0'"),
+        ({"a0": [1]}, TypeError, "the IDs to leave out are int and document IDs in the qrels are str"),
+        ({"a0": ["a0 "]}, ValueError, "the ID 'a0 ' to leave out for query 'a0' begins or ends with whitespace"),
+        ({"a0": ["['a0']"]}, ValueError, "the ID .* is a list that was written as text"),
+        ({"a0": [1.5]}, TypeError, "the IDs to leave out for query 'a0' must be str or int, got float"),
+        (
+            {"z": ["a0"]},
+            ValueError,
+            "exclude has none of the judged queries: it has, for example, 'z', and the qrels have 'a0'",
+        ),
     ],
 )
 def test_what_cannot_be_left_out_is_refused(exclude: Any, error: type[Exception], message: str) -> None:
@@ -167,6 +171,6 @@ def test_what_cannot_be_left_out_is_refused(exclude: Any, error: type[Exception]
 
 
 def test_an_own_id_of_another_type_can_be_no_document() -> None:
-    with pytest.raises(TypeError, match="query ids in the qrels are int and document ids are str"):
+    with pytest.raises(TypeError, match="query IDs in the qrels are int and document IDs are str"):
         rm.evaluate({1: ["d"]}, {1: ["d"]}, "mrr", exclude="query_id")
     assert as_exclusion(None) is None

@@ -60,12 +60,12 @@ def test_ids_items_documents_and_objects_may_stand_in_one_list() -> None:
 
 @pytest.mark.parametrize("answer", ["d1", {"d1": 0.5}, {"d1", "d2"}, 3])
 def test_what_has_no_order_is_refused(answer: object) -> None:
-    with pytest.raises(TypeError, match="the output must hold a list of documents or ids, got"):
+    with pytest.raises(TypeError, match="the output must hold a list of documents or IDs, got"):
         convert_to_items(answer, "the output")
 
 
 def test_lists_of_something_else_are_refused() -> None:
-    with pytest.raises(TypeError, match=r"the output must hold documents or ids; it holds \{'score': 1\}"):
+    with pytest.raises(TypeError, match=r"the output must hold documents or IDs; it holds \{'score': 1\}"):
         convert_to_items([{"score": 1}], "the output")
     assert as_list_of([Document("x")], Document, "a list of Documents") == [Document("x")]
     with pytest.raises(TypeError, match=r"a list of Documents, got \{'x': 1\}"):

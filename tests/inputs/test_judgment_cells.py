@@ -63,7 +63,7 @@ def test_a_whole_number_in_a_table_is_the_one_id_of_its_cell(tmp_path: Path) -> 
 @pytest.mark.parametrize("other", [8, "d1"])
 def test_another_number_in_a_table_is_no_id(cell: Any, other: Any) -> None:
     frame = pd.DataFrame({"query": ["how?", "why?"], "relevant": pd.Series([other, cell], dtype=object)})
-    with pytest.raises(ValueError, match=f"row 2, 'relevant': {cell} is not an id"):
+    with pytest.raises(ValueError, match=f"row 2, 'relevant': {cell} is not an ID"):
         rm.read_questions(frame)
 
 
@@ -127,7 +127,7 @@ SHAPES = ["relevant", "document", "Document", "file", "Filename", "document_id",
 @pytest.mark.parametrize("column", SHAPES)
 @pytest.mark.parametrize("cell", ["a.md; b.md", "a.md|b.md", "a.md \nb.md"])
 def test_a_cell_that_looks_like_a_list_is_split_with_a_warning(tmp_path: Path, column: str, cell: str) -> None:
-    with pytest.warns(rm.RetrievalWarning, match="are read as lists of ids"):
+    with pytest.warns(rm.RetrievalWarning, match="are read as lists of IDs"):
         questions = rm.read_questions(write_questions(tmp_path, column, cell))
     assert {query: list(relevant) for query, relevant in questions.qrels.items()} == {
         "how?": ["a.md", "b.md"],
@@ -146,7 +146,7 @@ def test_a_list_in_a_cell_is_read(tmp_path: Path, column: str, cell: str) -> Non
 @pytest.mark.parametrize("column", ["relevant", "document"])
 def test_a_separator_splits_and_commas_need_one(tmp_path: Path, column: str) -> None:
     path = write_questions(tmp_path, column, "a.md, b.md")
-    with pytest.raises(ValueError, match="can hold one id or several"):
+    with pytest.raises(ValueError, match="can hold one ID or several"):
         rm.read_questions(path)
     assert list(judgments_of(rm.read_questions(path, separator=","))) == ["a.md", "b.md"]
     assert list(judgments_of(rm.read_questions(path, separator=""))) == ["a.md, b.md"]

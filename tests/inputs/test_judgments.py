@@ -106,7 +106,7 @@ def test_sets_of_texts_are_read_alike_beside_any_other_judgments(others: Any) ->
     ("qrels", "error", "message"),
     [
         ({}, ValueError, "qrels are empty"),
-        ([("q", "a")], TypeError, "qrels must map each query id to its judgments, got list"),
+        ([("q", "a")], TypeError, "qrels must map each query ID to its judgments, got list"),
         ({"q": "d1"}, TypeError, r"judgments of query 'q' are the bare string 'd1'; write a list: \['d1'\]"),
         ({"q": 3}, TypeError, "judgments of query 'q' must be a mapping .* got int"),
         (
@@ -130,11 +130,11 @@ def test_sets_of_texts_are_read_alike_beside_any_other_judgments(others: Any) ->
         ),
         ({"q": {"a": -(2.0**53) - 2}}, ValueError, r"'a' for query 'q' must be finite and at most 2\*\*53, got -9"),
         ({"q": [{"a": "x"}, {"a": 1}]}, TypeError, "must be a number, got 'x'"),
-        ({"q": ["a", 1]}, TypeError, "document ids in the qrels are partly str and partly int"),
+        ({"q": ["a", 1]}, TypeError, "document IDs in the qrels are partly str and partly int"),
         ({"q": [rm.Retrieved("a")]}, TypeError, r"hold retrieved items.*; evaluate\(qrels, run\) takes the judgments"),
-        ({"q": [1.5]}, TypeError, "document ids in the qrels must be str or int, got float"),
-        ({"q": ["a"], 1: ["a"]}, TypeError, "query ids in the qrels are partly str and partly int"),
-        ({None: ["a"]}, TypeError, "query ids in the qrels must be str or int, got NoneType"),
+        ({"q": [1.5]}, TypeError, "document IDs in the qrels must be str or int, got float"),
+        ({"q": ["a"], 1: ["a"]}, TypeError, "query IDs in the qrels are partly str and partly int"),
+        ({None: ["a"]}, TypeError, "query IDs in the qrels must be str or int, got NoneType"),
     ],
 )
 def test_judgments_that_mean_nothing_are_refused_by_name(qrels: Any, error: type[Exception], message: str) -> None:

@@ -19,10 +19,10 @@ def test_lists_of_ids_are_rankings(ranking: Any) -> None:
         ("d1", r"is the bare string 'd1'; write a list: \['d1'\]"),
         (np.str_("d1"), "is the bare string"),
         ({"d1"}, "got set; a set has no order"),
-        (3, "or a mapping of document ids to scores, got int$"),
+        (3, "or a mapping of document IDs to scores, got int$"),
         ([("d1", 0.5)], r"holds pairs such as \('d1', 0.5\); pass dict\(ranking\) for scored documents"),
-        ([["d1", "d2"]], r"holds lists such as \['d1', 'd2'\]; pass one list of ids, best first"),
-        ([{"id": "d1", "text": "x"}], "holds dicts with keys 'id', 'text'; pass their ids, or items"),
+        ([["d1", "d2"]], r"holds lists such as \['d1', 'd2'\]; pass one list of IDs, best first"),
+        ([{"id": "d1", "text": "x"}], "holds dicts with keys 'id', 'text'; pass their IDs, or items"),
         ([{}], "holds dicts with keys none"),
     ],
 )

@@ -72,4 +72,4 @@ def test_the_run_is_kept_as_it_was_and_explained_in_the_order_it_was_scored() ->
     assert evaluation.scores.origin.run == run
     explained = evaluation.explain("q", "mrr@2")
     assert [result.id for result in explained.results] == ["x", "c"]
-    assert explained.findings[0].detail == "lost to a tie-break: 2 documents share its score, from rank 2"
+    assert explained.findings[0].detail == "lost to a tie-break: tied with 1 other document at ranks 2 to 3"

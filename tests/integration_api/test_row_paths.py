@@ -53,7 +53,7 @@ def test_ids_to_leave_out_are_one_id_or_a_list() -> None:
             results.append(paths.excluded_ids({"expected": {"own": own}}))
         except TypeError as error:
             results.append(str(error).partition(",")[0])
-    refusal = "expected.own must be the id of a document to leave out"
+    refusal = "expected.own must be the ID of a document to leave out"
     assert results == [["q1"], [7], ["q1", "q2"], ["q1"], [], refusal, refusal, refusal]
     with pytest.raises(ValueError, match=r"expected has no 'own', which the path 'expected.own' needs"):
         paths.excluded_ids({"expected": {}})

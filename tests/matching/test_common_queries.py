@@ -20,9 +20,13 @@ def test_the_judged_queries_of_the_run_are_counted() -> None:
     ("run", "error", "message"),
     [
         ({}, ValueError, r"the run is empty; write a query without retrieved documents as \{query: \[\]\}"),
-        ({"p": ["a"]}, ValueError, "no query in common: the run begins with 'p', the qrels with 'q1', 'q2'"),
-        ({1: ["a"]}, TypeError, "query ids in the qrels are str and those in the run are int"),
-        ([["a"]], TypeError, "a run must map each query id to its ranking, got list"),
+        (
+            {"p": ["a"]},
+            ValueError,
+            "no query in common: the run begins with query 'p', the qrels with queries 'q1', 'q2'",
+        ),
+        ({1: ["a"]}, TypeError, "query IDs in the qrels are str and those in the run are int"),
+        ([["a"]], TypeError, "a run must map each query ID to its ranking, got list"),
         (rm.Trajectories({}), TypeError, "trajectories are not a run yet; evaluate a view of them"),
     ],
     ids=["empty", "other queries", "other types", "a list", "trajectories"],

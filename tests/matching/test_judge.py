@@ -59,7 +59,7 @@ class TestWhatIsRefused:
     def test_judged_pieces_with_rankings_of_ids(self) -> None:
         with pytest.raises(TypeError, match="the ranking of query 'q' holds 'd1', but "):
             means([Quote(FACT)], ["d1"])
-        with pytest.raises(TypeError, match="the ranking of query 'q' maps ids to scores"):
+        with pytest.raises(TypeError, match="the ranking of query 'q' maps IDs to scores"):
             means([Quote(FACT)], {"d1": 2.0})
 
     def test_rankings_of_ids_matched_by_source(self) -> None:
@@ -67,7 +67,7 @@ class TestWhatIsRefused:
             means(["a.md"], ["d1"], match="source")
 
     def test_items_among_ids(self) -> None:
-        with pytest.raises(TypeError, match="document ids in the run must be str or int, got Retrieved"):
+        with pytest.raises(TypeError, match="document IDs in the run must be str or int, got Retrieved"):
             means(["d1"], ["d1", Retrieved("d2")])
         with pytest.raises(TypeError, match="holds 'd1', but"):
             means(["d1"], [Retrieved("d2"), "d1"])
@@ -93,7 +93,7 @@ class TestWhatIsRefused:
             means(["d1"], [Retrieved("d1")], match="metadata:page")
 
     def test_items_without_ids_matched_by_id(self) -> None:
-        with pytest.raises(ValueError, match="an item in the ranking of query 'q' has no id; match by 'source'"):
+        with pytest.raises(ValueError, match="an item in the ranking of query 'q' has no ID; match by 'source'"):
             means(["d1"], [Retrieved("d1"), Retrieved(None, FACT)])
 
     def test_ids_of_another_type(self) -> None:

@@ -22,17 +22,21 @@ def evaluate(judgments: Any, match: Any, documents: Any = TEXTS) -> rm.Evaluatio
         (
             ["docs/boarding.md", "docs/onboard.md"],
             "source",
-            r"1 judged names .*'docs/onboard.md' \(did you mean 'docs/o",
+            r"1 judged name .*'docs/onboard.md' \(did you mean 'docs/o",
         ),
-        (["onboard.md"], "filename", r"1 judged names .*'onboard.md' \(did you mean 'onboarding.md'\?\)"),
-        (["x", "boarding.md"], rm.Matching(by="filename"), r"1 judged names are not among the documents: 'x'$"),
-        (["boarding.md"], lambda item: item.source, "1 judged names"),
+        (["onboard.md"], "filename", r"1 judged name .*'onboard.md' \(did you mean 'onboarding.md'\?\)"),
+        (["x", "boarding.md"], rm.Matching(by="filename"), r"1 judged name is not among the documents: 'x'$"),
+        (["boarding.md"], lambda item: item.source, "1 judged name"),
         (
             [rm.Quote("Cats may board.")],
             "id",
-            "1 judged quotes are in none of the documents, such as 'Cats may board.'",
+            "1 judged quote is in none of the documents, such as 'Cats may board.'",
         ),
-        ([rm.Span("docs/boarding.md", 0, 3), rm.Span("docs/bored.md", 0, 3)], "id", "sources of spans .*did you mean"),
+        (
+            [rm.Span("docs/boarding.md", 0, 3), rm.Span("docs/bored.md", 0, 3)],
+            "id",
+            "judged span source .*mean",
+        ),
     ],
 )
 def test_what_is_missing_is_named(judgments: Any, match: Any, message: str, documents: Any) -> None:
@@ -57,7 +61,7 @@ def test_what_is_known_is_accepted(judgments: Any, match: Any) -> None:
 
 def test_ids_of_documents_are_looked_for_once_some_are_known() -> None:
     documents = [rm.Retrieved("d1", "a"), rm.Retrieved("d2", "b")]
-    with pytest.raises(ValueError, match=r"1 judged ids .*'d02' \(did you mean 'd2'\?\)"):
+    with pytest.raises(ValueError, match=r"1 judged ID .*'d02' \(did you mean 'd2'\?\)"):
         evaluate(["d1", "d02"], "id", documents)
 
 

@@ -69,11 +69,11 @@ def test_few_queries_are_left_to_the_other_way() -> None:
 @pytest.mark.parametrize(
     ("ranking", "error", "message"),
     [
-        (["d1", ""], ValueError, r"query 'q7' holds an empty id"),
-        (["d1", 4], TypeError, r"document ids in the run"),
-        ([4], TypeError, r"document ids in the run"),
+        (["d1", ""], ValueError, r"query 'q7' holds an empty ID"),
+        (["d1", 4], TypeError, r"document IDs in the run"),
+        ([4], TypeError, r"document IDs in the run"),
         ([["d1"]], TypeError, r"query 'q7' holds lists"),
-        (["d1", ["d2"]], TypeError, r"query 'q7' holds something that is not a document id"),
+        (["d1", ["d2"]], TypeError, r"query 'q7' holds something that is not a document ID"),
         ("d1", TypeError, r"query 'q7' is the bare string"),
         ({"d1", "d2"}, TypeError, r"query 'q7' must be a list"),
     ],

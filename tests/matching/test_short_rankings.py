@@ -64,8 +64,8 @@ def test_numbers_that_a_float_may_not_hold_are_compared_one_after_another(score:
         ({"d1": float("-inf")}, ValueError, r"document 'd1' for query 'q7' is -inf"),
         ({"d1": 10**400}, ValueError, r"document 'd1' for query 'q7' is an integer of 1329 bits"),
         ({"d1": "high"}, TypeError, r"document 'd1' for query 'q7' must be a number"),
-        ({"": 1.0}, ValueError, r"query 'q7' holds an empty id"),
-        ({4: 1.0}, TypeError, r"document ids"),
+        ({"": 1.0}, ValueError, r"query 'q7' holds an empty ID"),
+        ({4: 1.0}, TypeError, r"document IDs"),
         (None, TypeError, r"'q7'"),
     ],
 )

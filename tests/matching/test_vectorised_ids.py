@@ -112,9 +112,9 @@ def test_whole_scores_tie_where_their_floats_do(sign: int) -> None:
 
 
 def test_ids_of_another_type_than_the_judgments_are_refused() -> None:
-    with pytest.raises(TypeError, match="document ids in the qrels are str and those in the run are int"):
+    with pytest.raises(TypeError, match="document IDs in the qrels are str and those in the run are int"):
         rm.evaluate({"q": ["a"]}, in_columns({"q": {1: 1.0}}))
-    with pytest.raises(TypeError, match="query ids in the qrels are str and those in the run are int"):
+    with pytest.raises(TypeError, match="query IDs in the qrels are str and those in the run are int"):
         rm.evaluate({"q": ["a"]}, in_columns({1: {"a": 1.0}}))
 
 
@@ -127,14 +127,14 @@ def test_judged_queries_that_retrieved_nothing_or_are_missing_count_as_missing()
 
 def test_what_is_no_id_needs_items_and_not_columns() -> None:
     columns = in_columns({"q": {"a": 1.0}})
-    with pytest.raises(TypeError, match="a Run in columns holds only ids, which can only be matched by id"):
+    with pytest.raises(TypeError, match="a Run in columns holds only IDs, which can only be matched by ID"):
         rm.evaluate({"q": [rm.Quote("what is a closure?")]}, columns)
     with pytest.raises(TypeError, match="pass lists of Retrieved"):
         rm.evaluate({"q": ["a"]}, columns, match="source")
 
 
 def test_a_run_without_a_common_query_is_refused() -> None:
-    with pytest.raises(ValueError, match="no query in common: the run begins with 'q9'"):
+    with pytest.raises(ValueError, match="no query in common: the run begins with query 'q9'"):
         rm.evaluate({"q": ["a"]}, in_columns({"q9": {"a": 1.0}}))
 
 

@@ -96,7 +96,7 @@ def test_metadata_that_a_file_cannot_hold_costs_one_question(tmp_path: Path) -> 
 def test_kept_answers_are_checked_as_new_ones(tmp_path: Path) -> None:
     rm.retrieve(lambda _: ["a"], {"q": "one"}, resume=tmp_path / "run.jsonl")
     questions = rm.EvaluationSet({"q": "one"}, {"q": [1]})
-    with pytest.raises(TypeError, match="document ids in the judgments are int") as caught:
+    with pytest.raises(TypeError, match="document IDs in the judgments are int") as caught:
         rm.retrieve(lambda _: [1], questions, resume=tmp_path / "run.jsonl")
     assert "the saved answer for query 'q'" in caught.value.__notes__[0]
 

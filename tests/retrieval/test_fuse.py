@@ -148,18 +148,18 @@ def test_a_query_that_a_run_lacks_is_fused_from_the_others() -> None:
         ),
         ({"a": {"q": ["x"]}}, {"method": "scores"}, ValueError, "'a' has no score for document 'x' of query 'q'"),
         ({"a": {"q": {"x": float("nan")}}}, {}, ValueError, "document 'x' for query 'q' in 'a' is nan"),
-        ({"a": {"q": ["x"]}, "b": {"q": [1]}}, {}, TypeError, "document ids of 'a' are str and those of 'b' are int"),
+        ({"a": {"q": ["x"]}, "b": {"q": [1]}}, {}, TypeError, "document IDs of 'a' are str and those of 'b' are int"),
         (
             {"a": {"q": ["x"]}, "none": {"q": []}, "b": {"q": [1]}},
             {},
             TypeError,
-            "document ids of 'a' are str and those of 'b' are int",
+            "document IDs of 'a' are str and those of 'b' are int",
         ),
         (
             {"none": {"q": []}, "a": {"q": [1]}, "b": {"q": ["x"]}},
             {},
             TypeError,
-            "document ids of 'a' are int and those of 'b' are str",
+            "document IDs of 'a' are int and those of 'b' are str",
         ),
     ],
 )
@@ -239,11 +239,11 @@ def test_items_without_ids_are_fused_by_what_they_have() -> None:
     by_text = rm.fuse({"bm25": bm25, "qdrant": qdrant}, match=lambda item: item.text)["q"]
     assert [item.text for item in by_text] == ["two", "one", "three"]
     assert rm.evaluate({"q": ["b.md"]}, {"q": by_source}, "mrr", match="source").means["mrr"] == 1.0
-    with pytest.raises(ValueError, match=r"an item of 'bm25' for query 'q' has no id, .* match='source'"):
+    with pytest.raises(ValueError, match=r"an item of 'bm25' for query 'q' has no ID, .* match='source'"):
         rm.fuse({"bm25": bm25, "qdrant": qdrant})
     with pytest.raises(ValueError, match=r"an item of 'bm25' for query 'q' has no value for match='metadata:page'"):
         rm.fuse({"bm25": bm25, "qdrant": qdrant}, match="metadata:page")
-    with pytest.raises(TypeError, match=r"'other' for query 'q' holds only ids, such as 'd1', but match= needs more"):
+    with pytest.raises(TypeError, match=r"'other' for query 'q' holds only IDs, such as 'd1', but match= needs more"):
         rm.fuse({"bm25": bm25, "other": BARE}, match="source")
     with pytest.raises(TypeError, match="is the bare string 'abc'"):
         rm.fuse({"bm25": {"q": "abc"}})

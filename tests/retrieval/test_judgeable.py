@@ -21,9 +21,9 @@ def test_rankings_with_the_compared_values_pass() -> None:
 @pytest.mark.parametrize(
     ("judgments", "match", "ranking", "error", "message"),
     [
-        (["a"], "id", [1], TypeError, "document ids"),
-        ([rm.Quote("the whole quote of a page")], "id", ["a"], TypeError, "returned only ids for query 'q'"),
-        (["a"], "id", [rm.Retrieved("a"), rm.Retrieved(None, text="t")], ValueError, "1 of 2 documents .* have no id"),
+        (["a"], "id", [1], TypeError, "document IDs"),
+        ([rm.Quote("the whole quote of a page")], "id", ["a"], TypeError, "returned only IDs for query 'q'"),
+        (["a"], "id", [rm.Retrieved("a"), rm.Retrieved(None, text="t")], ValueError, "1 of 2 documents .* have no ID"),
         (["x"], "metadata:urls", [rm.Retrieved("a", metadata={"url": "x"})], ValueError, "match='metadata:url'"),
     ],
 )

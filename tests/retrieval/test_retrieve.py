@@ -104,7 +104,7 @@ def test_a_failure_can_be_raised_instead() -> None:
     with pytest.raises(ConnectionError, match="no index") as caught:
         rm.retrieve(fails_on_3, QUERIES, raise_on_error=True)
     assert caught.value.__notes__ == [
-        "while retrieving for query 'q3'; raise_on_error=False scores a query that fails 0, and counts it"
+        "while retrieving for query 'q3'; raise_on_error=False counts a query that fails and scores it 0"
     ]
 
 
@@ -361,7 +361,7 @@ def test_without_rich_no_bar_is_drawn(monkeypatch: pytest.MonkeyPatch, capsys: p
     ("arguments", "options", "error", "message"),
     [
         ((["d1"], QUERIES), {}, TypeError, "a retriever must be a function of the text of a query, or .* got list"),
-        ((answer, ["what?"]), {}, TypeError, "questions must map query ids to texts, or be an EvaluationSet, got list"),
+        ((answer, ["what?"]), {}, TypeError, "questions must map query IDs to texts, or be an EvaluationSet, got list"),
         ((answer, [("what?", ["d1"])]), {}, TypeError, r"EvaluationSet.from_dataset\(...\) reads pairs and rows"),
         ((answer, {"q1": ["d1"]}), {}, TypeError, r"the text of query 'q1' must be a str, got \['d1'\]"),
         ((answer, QUERIES), {"timeout": 0}, ValueError, "timeout must be positive, got 0"),

@@ -134,7 +134,7 @@ class TestWhatIsRefusedOrCounted:
 
     @pytest.mark.parametrize("wrong", ["d2", None, 7])
     def test_citations_that_are_no_list(self, wrong: Any) -> None:
-        with pytest.raises(TypeError, match=f"must return a list of ids, empty if nothing is cited, got {wrong!r}"):
+        with pytest.raises(TypeError, match=f"must return a list of IDs, empty if nothing is cited, got {wrong!r}"):
             read(search("1", 1, "a", make_documents("x")), model("m", 2, answer="It is d2."), citations=lambda _: wrong)
 
     def test_a_tool_of_another_name(self) -> None:
@@ -156,7 +156,7 @@ class TestWhatIsRefusedOrCounted:
             rm.read_traces(3)
         with pytest.raises(ValueError, match="there are no spans"):
             rm.read_traces([])
-        with pytest.raises(ValueError, match="a span needs an id and a trace"):
+        with pytest.raises(ValueError, match="a span needs an ID and a trace"):
             rm.read_traces([{"a": 1}])
         with pytest.raises(ValueError, match="must hold spans as objects, got 3"):
             rm.read_traces([3])
@@ -393,7 +393,7 @@ class TestBrokenTraces:
             ({"start": "yesterday"}, "the time of span 's' .* cannot be read: Invalid isoformat string"),
             ({"kind": "retreiver"}, "span 's' has the kind 'retreiver'; a plain span is 'retriever', 'reranker',"),
             ({"kind": "other"}, "no retriever span in 1 trace"),
-            ({"span": None}, "a span needs an id and a trace"),
+            ({"span": None}, "a span needs an ID and a trace"),
         ],
     )
     def test_broken_it_is_refused_with_the_span(self, search: dict[str, Any], says: str) -> None:

@@ -51,7 +51,7 @@ class TestWhatIsNoSpan:
         ],
     )
     def test_what_is_taken_for_spans_is_named(self, unit: Any, says: str) -> None:
-        with pytest.raises(ValueError, match=f"a span needs an id and a trace, .*; this is {says}"):
+        with pytest.raises(ValueError, match=f"a span needs an ID and a trace, .*; this is {says}"):
             rm.read_traces([unit])
 
 

@@ -41,7 +41,7 @@ class TestWhatIsRefused:
             rm.evaluate({"q": ["good"]}, TWO_CALLS, "recall")  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="only 'context' and 'citations' can be unknown, got 'calls'"):
             TWO_CALLS.with_recorded("calls")  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match="maps each query id"):
+        with pytest.raises(TypeError, match="maps each query ID"):
             rm.Trajectories([rm.Trajectory()])  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="query 'q' must have a Trajectory"):
             rm.Trajectories({"q": ["d1"]})  # type: ignore[list-item]

@@ -65,7 +65,7 @@ def test_ids_beside_items_become_items() -> None:
 class TestWhatIsUnknownAndWhatIsNothing:
     def test_no_calls_are_nothing_retrieved(self) -> None:
         t = rm.Trajectories({"q": rm.Trajectory()})
-        with pytest.warns(rm.RetrievalWarning, match="1 of 1 .*judged queries"):
+        with pytest.warns(rm.RetrievalWarning, match="1 of 1 .*judged query"):
             result = rm.evaluate(GOOD, t.union(), "recall")
         assert (result.means["recall"], result.counts["missing"], result.counts["failed"]) == (0.0, 1, 0)
         assert t.first()["q"] == t.last()["q"] == []

@@ -84,7 +84,7 @@ def common_id_type(types: Iterable[type], owner: str) -> type | None:
     id_types = {_id_type(cls, owner) for cls in types}
     if len(id_types) > 1:
         raise TypeError(
-            f"{owner} are partly str and partly int; ids are compared as they are, so convert them to one type"
+            f"{owner} are partly str and partly int; IDs are compared as they are, so convert them to one type"
         )
     return id_types.pop() if id_types else None
 

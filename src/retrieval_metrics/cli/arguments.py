@@ -56,7 +56,8 @@ def add_metric_options(parser: argparse.ArgumentParser) -> None:
         action="extend",
         type=parse_metrics,
         metavar="METRIC",
-        help=f"a metric such as ndcg@10; several with commas, or repeated (default: {','.join(rm.DEFAULT_METRICS)})",
+        help="a metric such as ndcg@10; for several, use commas or repeat the option (default: "
+        f"{','.join(rm.DEFAULT_METRICS)})",
     )
     offer_completions(option, sorted({*DEFINITIONS, *rm.DEFAULT_METRICS}))
     add_module_option(parser)
@@ -75,11 +76,11 @@ def add_module_option(parser: argparse.ArgumentParser) -> None:
 
 def add_rule_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for scoring."""
-    parser.add_argument("--rules", choices=list(RULE_SETS), help="default: standard; trec_eval with its format")
+    parser.add_argument("--rules", choices=list(RULE_SETS), help="default: standard; trec_eval if that is the --format")
     parser.add_argument(
         "--ties",
         choices=["docid", "input", "expected"],
-        help="equal scores: by document id, in the order given, or the mean of all orders (default: the rule set's)",
+        help="order of equal scores: by document ID, as given, or the mean of all orders (default: the rule set's)",
     )
     add_match_option(parser)
     parser.add_argument(
@@ -168,7 +169,7 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
     traces.add_argument(
         "--citations",
         metavar="PATTERN",
-        help=r"a regular expression for the ids that an answer cites, such as \[(\w+)\]",
+        help=r"a regular expression for the IDs that an answer cites, such as \[(\w+)\]",
     )
 
 

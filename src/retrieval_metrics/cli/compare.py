@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import retrieval_metrics as rm
@@ -61,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unjudged",
         choices=["bounds", "condensed"],
-        help="how to treat unjudged documents: bounds reports how much their grades could change, condensed removes "
+        help="how to treat unjudged documents: bounds reports how much grading them could change, condensed removes "
         "them from the rankings (default: they count as not relevant)",
     )
     parser.add_argument(
@@ -92,11 +93,11 @@ def run(arguments: argparse.Namespace) -> bool:
     options = select_arguments(
         rm.compare, arguments, metrics=arguments.metric or rm.DEFAULT_METRICS, **scoring_arguments(arguments)
     )
+    compared: tuple[Any, ...] = (saved,)
     if saved is None:
-        qrels, runs = read_qrels_and_run(arguments, paths_by_name(arguments.runs))
-        comparison = rm.compare(qrels, runs, **options)
-    else:
-        comparison = rm.compare(saved, **options)
+        compared = read_qrels_and_run(arguments, paths_by_name(arguments.runs))
+    prints_text = arguments.output is None and arguments.format in {None, "text"}
+    comparison = _compare(compared, options, prints_text=prints_text)
     if arguments.report is not None:
         comparison.report(arguments.report, **texts)
     if arguments.save is not None:
@@ -107,6 +108,22 @@ def run(arguments: argparse.Namespace) -> bool:
         if arguments.fail_if_worse and (conclusion.kind == "worse" or is_unmeasured):
             failures.append(conclusion.sentence)
     return output.finish(_comparison_output(comparison, arguments.plan), arguments, failures)
+
+
+def _compare(compared: tuple[Any, ...], options: dict[str, Any], *, prints_text: bool) -> rm.Comparison:
+    """Return the comparison, and show the warnings that the printed text does not contain anyway."""
+    caught: list[warnings.WarningMessage] = []
+    printed: set[str] = set()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            comparison = rm.compare(*compared, **options)
+        if prints_text:
+            printed = {caveat.removesuffix(".") for caveat in comparison.conclusions.caveats}
+        return comparison
+    finally:
+        for warning in caught:
+            if str(warning.message).removesuffix(".") not in printed:
+                warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 class _PairPlan(NamedTuple):
@@ -147,7 +164,7 @@ def _plan_table(plans: list[_PairPlan], size: float) -> Table:
                 f"{pair.scenario.n_questions_sparse:,}",
             ]
         )
-    note = SPARSE_SCENARIO if rows else "no pair of systems differs on any query, which shows no spread to plan with"
+    note = SPARSE_SCENARIO if rows else "no pair of systems differs on any query, so there is no spread to plan with"
     title = f"questions needed to detect a difference of {size:g} with 80% power"
     return Table(header, rows, [note], title, words=(0, 1))
 

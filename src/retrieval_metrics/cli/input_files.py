@@ -88,8 +88,8 @@ def _read_view(arguments: argparse.Namespace, path: str, questions: Any) -> tupl
     judgments = trajectories.judgments(questions)
     if arguments.question_id is None and not any(query in trajectories for query in judgments.qrels):
         raise ValueError(
-            f"no trace of {path} has the id of a judged question, only its own, such as {next(iter(trajectories))!r}; "
-            "pass where the id is, such as --question-id metadata.question_id"
+            f"no trace of {path} has the ID of a judged question, only its own, such as {next(iter(trajectories))!r}; "
+            "pass where the ID is, such as --question-id metadata.question_id"
         )
     return judgments, getattr(trajectories, arguments.view)()
 

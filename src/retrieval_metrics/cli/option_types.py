@@ -207,5 +207,5 @@ def read_values_by_query(path: str, what: str) -> ValuesByQuery:
     """
     content = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(content, dict):
-        raise ValueError(f"{path} must hold a JSON object of query ids and {what}, got {type(content).__name__}")
+        raise ValueError(f"{path} must hold a JSON object of query IDs and {what}, got {type(content).__name__}")
     return ValuesByQuery(content)

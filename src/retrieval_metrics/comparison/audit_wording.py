@@ -18,7 +18,7 @@ def audit_notes(audit: Audit) -> list[str]:
     """Return what was compared, what was refused, which rule makes which difference, and what looks suspicious."""
     n_queries = len(audit.queries)
     noun = "query" if n_queries == 1 else "queries"
-    notes = [f"{n_queries} {noun}; compared with {audit.rule_names[0]}"]
+    notes = [f"{n_queries} {noun}; compared with the {audit.rule_names[0]} rules"]
     for name, n_refused in audit.refused.items():
         if n_refused:
             notes.append(f"{name}: raises an error on {n_refused} of {n_queries} {noun} (excluded from its means)")
@@ -47,7 +47,7 @@ def _difference_notes(audit: Audit) -> list[str]:
     for key, differences in differences_by_rule.items():
         metrics = ", ".join(f"{difference.metric} in {len(difference.queries)}" for difference in differences)
         largest = max(differences, key=_absolute_difference)
-        detail = f": {largest.detail}" if largest.detail else ""
+        detail = f" ({largest.detail})" if largest.detail else ""
         sentence = (
             f"{key.meaning} ({metrics} of {len(audit.queries)}); e.g. {largest.metric} of {largest.example!r}: "
             f"{_format_value(largest.value)} vs {_format_value(largest.reference)}{detail}"

@@ -15,7 +15,7 @@ def common_ground_notes(ground: CommonGround) -> list[str]:
     notes = list(map(format_query_mismatch, ground.query_mismatches))
     if notes:
         queries = numbers.format_query_count(ground.n_queries)
-        notes.append(f"Compared on the {queries} unchanged in all evaluations.")
+        notes.append(f"Compared on the {queries} that are the same in all evaluations.")
     notes += map(format_metric_mismatch, ground.metric_mismatches)
     return notes
 

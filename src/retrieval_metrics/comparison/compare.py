@@ -430,7 +430,7 @@ def _require_named_runs(qrels: Any, runs: Any) -> Mapping[str, RunMapping | Run]
             "compare(qrels, {'bm25': run, 'other name': another_run}), with the judgments first"
         )
     if any(isinstance(run, Evaluation) for run in runs.values()):
-        raise TypeError("evaluations have their own judgments; pass only compare({name: evaluation, ...})")
+        raise TypeError("evaluations have their own judgments; write only compare({name: evaluation, ...})")
     return runs
 
 
@@ -448,10 +448,10 @@ def _format_superfluous_runs(runs: Any) -> str:
     if isinstance(runs, (list, tuple)) and all(isinstance(name, (str, Metric)) for name in runs):
         names = ", ".join(map(str, runs))
         return (
-            f"evaluations hold the metrics with which they were made; for {names}, evaluate each system with "
-            "metrics=[...] that name it, and pass only compare({name: evaluation, ...})"
+            f"evaluations hold the metrics that they were made with; for {names}, evaluate each system with "
+            f"metrics=[{', '.join(map(repr, map(str, runs)))}], and write only compare({{name: evaluation, ...}})"
         )
-    return "evaluations have their own runs; pass only compare({name: evaluation, ...})"
+    return "evaluations have their own runs; write only compare({name: evaluation, ...})"
 
 
 def _refuse_unconverted_results(results: Any) -> None:

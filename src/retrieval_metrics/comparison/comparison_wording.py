@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # What the column `effect` of documents to judge is.
 EFFECT_MEANING = (
-    "effect: the largest change of a mean difference, over all metrics and pairs, if the document had the highest grade"
+    "effect: the largest change in a mean difference, over all metrics and pairs, if the document had the highest grade"
 )
 
 # The number of queries that are named because their values changed most.

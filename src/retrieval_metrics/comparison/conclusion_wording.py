@@ -139,7 +139,7 @@ OBSTACLES = {
     "shifted_ids": "one system's IDs or rankings seem to be shifted by one",
     "near_misses": "IDs or values that nearly match the judgments could change the conclusion",
     "unlocated": "one system's results could not be located in their sources",
-    "unused_exclusion": "one system kept the documents that exclude= should leave out",
+    "unused_exclusion": "one system kept the documents that exclude= should remove",
 }
 
 
@@ -261,7 +261,7 @@ def _too_few_note(group: ConclusionGroup) -> str:
         units = numbers.format_query_count(largest.n)
     else:
         units = numbers.format_count(largest.n_units, "cluster")
-    return f": {units} cannot show a difference of any size; at least {largest.min_units} are needed"
+    return f": with {units}, no difference can be significant, however large; at least {largest.min_units} are needed"
 
 
 def _format_intervals(groups: Sequence[ConclusionGroup], metrics: str, conjunction: str) -> str:

@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 MINIMUM_DETECTABLE_EFFECT = (
     "minimum detectable effect, with about 80% power if differences vary over queries as observed"
 )
-EFFECT_SIZE = "effect size, the mean difference in standard deviations of the differences"
+EFFECT_SIZE = "effect size, the mean difference divided by the SD of the differences"
 # Notes that say what these columns are.
 MDE_MEANING = f"MDE: {MINIMUM_DETECTABLE_EFFECT}"
 EFFECT_SIZE_MEANING = f"d_z: {EFFECT_SIZE}"
-COUNTS_MEANING = "W/T/L: wins, ties and losses of the first system, in queries"
+COUNTS_MEANING = "W/T/L: numbers of queries on which the first system wins, ties and loses"
 
 # What the columns mean, for readers of a report.
 GLOSSARY = {
     "judged@k": "the share of a system's first k documents that is judged. The others count as not relevant, unless "
     "they were removed from the rankings (condensed lists).",
     "CI": "confidence interval of a difference, simultaneous over all comparisons made here: together they have the "
-    "given coverage, and each excludes 0 exactly if p is significant. A - means that there are too few queries, or "
+    "given coverage, and each excludes 0 exactly if p is significant. A dash means that there are too few queries, or "
     "that the systems are not comparable.",
     "p": "the probability that any comparison made here shows a difference this large if no two systems differ "
     "(randomisation test: the systems are exchanged on random sets of queries, the same for all metrics; assumes "
     "differences symmetric about 0); at most 0.05 is significant at 95%.",
     "d_z": f"{EFFECT_SIZE}.",
     "W/T/L": "wins/ties/losses: the number of queries on which the first system is better, equal and worse.",
-    "MDE": f"{MINIMUM_DETECTABLE_EFFECT}. A - means that it is unknown: there are too few queries, none "
+    "MDE": f"{MINIMUM_DETECTABLE_EFFECT}. A dash means that it is unknown: there are too few queries, none "
     "differs, or the systems are not comparable.",
 }
 

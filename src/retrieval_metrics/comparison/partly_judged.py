@@ -61,7 +61,7 @@ def find_partly_judged_queries(
     first_scores = next(iter(scores.values()))
     qrels = first_scores.require_origin(PURPOSE).judged.qrels
     if qrels.has_pieces or not qrels.is_flat:
-        raise ValueError("unjudged documents can be given grades only if single documents are judged by id")
+        raise ValueError("unjudged documents can be given grades only if single documents are judged by ID")
     common_queries = set.intersection(*(set(system_scores.queries) for system_scores in scores.values()))
     queries = [query for query in first_scores.queries if query in common_queries]
     graded = {query: grades for query, grades in qrels.graded().items() if query in common_queries}

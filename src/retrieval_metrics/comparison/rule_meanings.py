@@ -22,7 +22,7 @@ RULE_MEANINGS: Mapping[str, str] = {
     "duplicates=ignore": "a duplicate document gets no credit",
     "duplicates=count": "a duplicate document counts again",
     "duplicates=error": "a duplicate document is an error",
-    "ties=docid": "equal scores are ordered by document id",
+    "ties=docid": "equal scores are ordered by document ID",
     "ties=input": "equal scores stay in the order given",
     "ties=expected": "the value is the mean over all orders of equal scores",
     "groups=credit": "one document of a group suffices",
@@ -95,7 +95,7 @@ def _grades_detail(judged: JudgedRun, query: int, metric: Metric) -> str:
     highest_first = sorted(grades.tolist(), reverse=True)
     listed = ", ".join(f"{grade:g}" for grade in highest_first[:MAX_GRADES])
     ellipsis = ", ..." if len(highest_first) > MAX_GRADES else ""
-    return f"its grades are {listed}{ellipsis}"
+    return f"grades {listed}{ellipsis}"
 
 
 def _groups_detail(judged: JudgedRun, query: int, metric: Metric) -> str:

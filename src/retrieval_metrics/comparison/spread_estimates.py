@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.metrics.base.metric import Metric
 
 
+# Where the published spreads were measured, in words.
+MEASURED_PAIRS = "13 pairs of retrievers on two public collections"
 # The smallest number of queries, or clusters of them, that have a standard deviation.
 MIN_PILOT_QUERIES = 2
 
@@ -76,15 +78,16 @@ def estimate_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> Spr
 
 def _usual_spreads(metric: Metric) -> SpreadEstimates:
     usual = find_usual_spread(metric)
-    spreads = [
-        Spread("the most similar pair", usual.smallest),
-        Spread("the median pair", usual.usual),
-        Spread("the most different pair", usual.largest),
-    ]
-    measured_metric = metric.name if metric.name in MEASURED_SPREADS else "other metrics"
-    source = (
-        f"SDs of differences in {measured_metric}, 13 pairs of retrievers on two public collections; yours may differ"
-    )
+    names = ("the most similar pair", "the median pair", "the most different pair")
+    source = f"SDs of differences in {metric.name}, {MEASURED_PAIRS}; yours may differ"
+    if metric.name not in MEASURED_SPREADS:
+        names = ("lowest SD", "typical SD", "highest SD")
+        source = (
+            f"the SDs of {metric.name} have not been measured, so lowest and highest are those of "
+            f"{len(MEASURED_SPREADS)} other metrics ({MEASURED_PAIRS}); yours may differ"
+        )
+    sds = (usual.smallest, usual.usual, usual.largest)
+    spreads = [Spread(name, sd) for name, sd in zip(names, sds, strict=True)]
     return SpreadEstimates(spreads, source, design_effect=1.0, max_difference=1.0)
 
 
@@ -108,11 +111,11 @@ def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: Clusters
     if pilot.metric != str(metric):
         raise ValueError(f"the pilot is a difference in {pilot.metric}, not in {metric}; pass metric={pilot.metric!r}")
     if not pilot.measured:
-        reason = "their ids match the judgments badly"
+        reason = "the IDs of one of them do not match the judgments"
         if pilot.obstacle == "no_results":
             reason = "one of them retrieved nothing"
         if pilot.obstacle == "unused_exclusion":
-            reason = "exclude= left nothing out of one of them"
+            reason = "exclude= removed no documents from one of them"
         raise ValueError(
             f"the pilot does not show how {pilot.system} and {pilot.baseline} differ: {reason}; follow the warnings of "
             "the comparison first, or leave out pilot="
@@ -133,7 +136,7 @@ def _spreads_of_difference(metric: Metric, pilot: Difference, clusters: Clusters
         Spread("pilot SD", sd, effective_units - 1),
         Spread("pilot SD, one-sided 80% upper bound", high * sd),
     ]
-    source = f"a pilot of {numbers.format_query_count(pilot.n)}"
+    source = f"SD from a pilot of {numbers.format_query_count(pilot.n)}"
     if labels is None:
         return SpreadEstimates(spreads, source, 1.0, pilot.max_difference)
     source = f"{source} in {numbers.format_count(n_units, 'cluster')}"
@@ -158,7 +161,7 @@ def _spreads_of_evaluation(metric: Metric, pilot: Evaluation, clusters: Clusters
     if len(values) < MIN_PILOT_QUERIES or not np.ptp(values):
         raise ValueError(f"the evaluation shows no spread of {metric}: all of its {len(values)} values are equal")
     sd = float(values.std(ddof=1))
-    source = f"an evaluation of {numbers.format_query_count(len(values))} with SD {numbers.format_value(sd)}"
+    source = f"SDs from an evaluation of {numbers.format_query_count(len(values))} with SD {numbers.format_value(sd)}"
     labels = _cluster_labels(pilot.scores.queries, pilot.scores.clusters if clusters == "source" else clusters)
     design_effect = 1.0
     if labels is not None:

@@ -30,7 +30,7 @@ def format_graded_documents(depth: int | None, unretrieved_relevant: int) -> str
         text = f"the unjudged documents in the top {depth}"
     if unretrieved_relevant:
         unretrieved = numbers.format_count(unretrieved_relevant, "unretrieved relevant document")
-        text += f" and of up to {unretrieved} per query"
+        text += f" and up to {unretrieved} per query"
     return text
 
 
@@ -45,10 +45,10 @@ def _unjudged_note(conclusion: Conclusion) -> str:
         judged = numbers.format_signed(conclusion.difference)
         return f": the difference is {judged} as judged, and between {interval} over the possible grades of {documents}"
     if bounds.changes_conclusion:
-        return f"; other grades of {documents} could change this (difference between {interval})"
+        return f"; grading {documents} could change this (difference between {interval})"
     if not bounds.n_queries:
         return f"; {_nothing_unjudged(bounds.depth)}"
-    return f"; no grades of {documents} would change this"
+    return f"; grading {documents} would not change this"
 
 
 def _nothing_unjudged(depth: int | None) -> str:

@@ -215,7 +215,7 @@ class SystemRanking(Printed):
             )
         name = next(iter(self._gains)) if metric is None else match_metric_name(metric, self._gains)
         if name not in self._gains:
-            raise UnknownKeyError(f"{name} was not compared; the compared metrics are {', '.join(self._gains)}")
+            raise UnknownKeyError(f"{name} was not compared; compared metrics: {', '.join(self._gains)}")
         return self._gains[name]
 
     def _costs(self, cost: Mapping[str, float] | Literal["seconds"]) -> dict[str, float]:

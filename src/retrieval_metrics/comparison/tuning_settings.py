@@ -92,7 +92,7 @@ def _read_grid(function: Callable[..., Any], default: str | Mapping[str, Any], p
     values_by_parameter = {name: list(values) for name, values in parameters.items()}
     empty_parameters = [name for name, values in values_by_parameter.items() if not values]
     if empty_parameters:
-        raise ValueError(f"there is no value to try of {', '.join(empty_parameters)}")
+        raise ValueError(f"there is no value of {', '.join(empty_parameters)} to try")
     if isinstance(default, Mapping):
         if default.keys() != values_by_parameter.keys():
             raise ValueError(

@@ -32,7 +32,7 @@ OBSTACLES: dict[Obstacle, str] = {
     "near_misses": "IDs nearly match the judgments",
     "unlocated": "results could not be located in their sources",
     "no_results": "nothing retrieved",
-    "unused_exclusion": "exclude= left nothing out",
+    "unused_exclusion": "exclude= removed no documents",
 }
 
 
@@ -94,7 +94,7 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
         n_tried = len(tuning.settings) - 1
         p_value = numbers.format_p_value(tuning.p)
         equals = "" if p_value.startswith("<") else "= "
-        correction = f", corrected for the {n_tried:,} settings besides the default" if n_tried > 1 else ""
+        correction = f", corrected for the {n_tried:,} settings other than the default" if n_tried > 1 else ""
         notes.append(f"winner vs default: p {equals}{p_value}{correction}")
     if tuning.indistinguishable:
         names = numbers.join_names(list(tuning.indistinguishable), MAX_INDISTINGUISHABLE)
@@ -106,7 +106,7 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
     notes += [warning.removesuffix(".") for warning in tuning.warnings[:MAX_WARNINGS]]
     n_further = len(tuning.warnings) - MAX_WARNINGS
     if n_further > 0:
-        notes.append(f"{numbers.format_count(n_further, 'further warning')}: tuning.warnings")
+        notes.append(f"{numbers.format_count(n_further, 'further warning')}, in tuning.warnings")
     return notes
 
 
@@ -137,7 +137,8 @@ def format_infeasible_tuning(
     compared = {name: means for name, means in bounded_means.items() if name not in blocked}
     # The default comes first of settings that come equally close.
     closest = min(compared, key=lambda name: (_sum_shortfalls(compared[name]), name != default))
-    parts = [f"no setting meets the constraints {bounds}"]
+    constraints = "constraint" if len(default_means) == 1 else "constraints"
+    parts = [f"no setting meets the {constraints} {bounds}"]
     if closest == default:
         parts.append(f"the default, {default!r}, comes closest with {_format_bounded_means(default_means)}")
     else:
@@ -176,7 +177,7 @@ def format_undecidable_tuning(reason: str, warnings: Sequence[str]) -> str:
 
 def format_empty_default(default: str) -> str:
     """Return that gains cannot be measured from a setting that retrieved nothing."""
-    return f"The default, {default!r}, retrieved nothing for any question, so nothing is a gain over it."
+    return f"The default, {default!r}, retrieved nothing for any question, so gains over it cannot be measured."
 
 
 def format_hidden_winner(name: str, winner: str, metric: str) -> str:

@@ -138,9 +138,11 @@ def _bound_differences(
 def _require_boundable(metrics: Sequence[Metric], scores: Scores) -> None:
     for metric in metrics:
         if metric.definition.is_given:
-            raise ValueError(f"{metric} has given values, so unjudged='bounds' has nothing to grade; leave it out")
+            raise ValueError(
+                f"{metric} has given values, so unjudged='bounds' has nothing to grade; leave out {metric}"
+            )
         if not metric.definition.bounded:
-            raise ValueError(f"{metric} has no upper bound, which unjudged='bounds' needs; leave it out")
+            raise ValueError(f"{metric} has no upper bound, which unjudged='bounds' needs; leave out {metric}")
     if scores.rules.unjudged == "condensed":
         raise ValueError("unjudged='bounds' grades the documents that unjudged='condensed' removes; choose one")
 

@@ -169,7 +169,7 @@ def _find_documents(values: Mapping[str, Any], ranked_options: Sequence[str], wh
         document = values.get(f"{option}_id")
         if document is None:
             raise ValueError(
-                f"{where} does not tell which document its option {option!r} is; give the id in the metadata, as "
+                f"{where} does not say which document its option {option!r} is; give the ID in the metadata, as "
                 f"'{option}_id'"
             )
         document_by_option[option] = document

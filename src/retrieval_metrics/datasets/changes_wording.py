@@ -70,7 +70,7 @@ def format_missing_queries(queries: Sequence[QueryId]) -> str:
     """Return how many queries the later run does not have."""
     n_queries = numbers.format_query_count(len(queries))
     example = numbers.format_example(len(queries), repr(queries[0]))
-    return f"{n_queries} missing from the run 'after' ({example}), treated as empty"
+    return f"{n_queries} missing from the run 'after' ({example}), treated as having no results"
 
 
 def format_added_queries(n_added: int) -> str:

@@ -102,7 +102,7 @@ class Corpus:
             raise ValueError(f"passage_length must be at least {MIN_PASSAGE_LENGTH} characters, got {max_length}")
         items = CorpusIndex.from_corpus(corpus).items
         if not items:
-            raise TypeError("questions are made from texts, but the corpus has only ids; pass texts: {'d1': '...'}")
+            raise TypeError("questions are made from texts, but the corpus has only IDs; pass texts: {'d1': '...'}")
         n_texts_by_source = Counter(item.source for item in items)
         whole_texts = [_read_whole_text(item, is_alone=n_texts_by_source[item.source] == 1) for item in items]
         corpus_of_passages = cls(whole_texts, max_length)
@@ -204,7 +204,7 @@ def _read_whole_text(item: Retrieved, *, is_alone: bool) -> CorpusPassage:
         start = 0
     else:
         raise ValueError(
-            "a text has neither an id nor a source and offsets (with LangChain, add_start_index=True), so judgments "
+            "a text has neither an ID nor a source and offsets (with LangChain, add_start_index=True), so judgments "
             f"cannot refer to it: {text[:80]!r}"
         )
     document = str(item.id) if item.source is None else str(item.source)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 CORPUS_FORMS = (
-    "a corpus must map ids to texts, as in {'d1': 'its text'}, or be a list of Retrieved(id, text=..., source=...) or "
+    "a corpus must map IDs to texts, as in {'d1': 'its text'}, or be a list of Retrieved(id, text=..., source=...) or "
     "of documents of a framework"
 )
 
@@ -63,7 +63,7 @@ class CorpusIndex:
         self.by_id: dict[Any, Retrieved] = {}
         for item in self.items:
             if item.id is not None and self.by_id.setdefault(item.id, item) is not item:
-                raise ValueError(f"the corpus has document {item.id!r} twice; an id must name one passage")
+                raise ValueError(f"the corpus has document {item.id!r} twice; an ID must name one passage")
         self.ids = set(ids) | self.by_id.keys()
 
     def name_items(self, key: Key) -> None:
@@ -292,7 +292,7 @@ def _passage_from_entry(name: Any, content: Any) -> Retrieved:
     if isinstance(content, Mapping) and isinstance(content.get("text"), str):
         content = f"{content['title']} {content['text']}" if content.get("title") else content["text"]
     if not isinstance(content, str):
-        raise TypeError(f"the corpus must map ids to texts, got {content!r} for {name!r}")
+        raise TypeError(f"the corpus must map IDs to texts, got {content!r} for {name!r}")
     return Retrieved(name, content, source=str(name), start=0)
 
 

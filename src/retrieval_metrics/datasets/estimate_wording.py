@@ -72,16 +72,16 @@ def _means_table(estimate: Estimate) -> Table:
     n_graded = len(estimate.sample)
     n_queries = len(estimate.sample.population)
     notes = [
-        f"mean: estimated human-graded {TARGET.format(f'{n_queries:,}')}",
+        f"mean: estimate of the human-graded {TARGET.format(f'{n_queries:,}')}",
         "human only, model only: the mean from these grades alone",
-        "eff. n: human-graded queries, sampled at random, that would give the same precision without the model",
+        "eff. n: number of randomly sampled human-graded queries that would give the same precision without the model",
     ]
     optional_notes = [_no_help_note(estimate), _undefined_note(estimate)]
     if n_graded < MIN_LABELLED:
         optional_notes.append(f"only {n_graded} graded queries: CIs from fewer than {MIN_LABELLED} are approximate")
     notes += filter(None, optional_notes)
     notes += estimate.notes
-    title = f"{n_graded:,} of {numbers.format_query_count(n_queries)} graded by humans, all by a model"
+    title = f"{n_graded:,} of {numbers.format_query_count(n_queries)} graded by humans"
     return Table(header, rows, notes, title, words=(0, 1))
 
 
@@ -144,10 +144,11 @@ def _limit_notes(difference: EstimatedDifference) -> list[str]:
     if difference.extrapolates and human_only is not None:
         interval = numbers.format_interval(difference.human_interval, difference=True)
         notes.append(
-            f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)} the "
-            "model-graded difference is far outside the range of those on the human-graded queries of the same "
-            "stratum, so human grades cannot check it. Such a difference counts as significant only if the human-only "
-            f"estimate, {numbers.format_signed(human_only.mean)} {interval}, is also significant and has the same sign"
+            f"{_subject(difference)}: on {numbers.format_query_count(difference.estimate.n_outside)}, the "
+            "model-graded difference is far outside the range seen on the human-graded queries of the same "
+            "stratum, so human grades cannot check it. The mean difference then counts as significant only if the "
+            f"human-only estimate, {numbers.format_signed(human_only.mean)} {interval}, is also significant and has "
+            "the same sign"
         )
     if difference.rare_effect_matters:
         rare_effect = format_rare_effect(
@@ -166,9 +167,9 @@ def _labels_needed_note(difference: EstimatedDifference) -> str:
     n_needed = difference.labels_needed(width / 2)
     goal = f"halving the CI of {_subject(difference)} (to ±{numbers.format_value(width / 4)})"
     if isinf(n_needed):
-        return f"{goal}: impossible with these {difference.estimate.queries:,} queries, even if all are human-graded"
+        return f"{goal} is impossible with these {difference.estimate.queries:,} queries, even if all are human-graded"
     more_queries = numbers.format_count(int(n_needed), "more query", "more queries")
-    return f"{goal}: human grades for {more_queries} ({LABELS_NEEDED_ACCURACY})"
+    return f"{goal} takes human grades for {more_queries} ({LABELS_NEEDED_ACCURACY})"
 
 
 def _subject(difference: EstimatedDifference) -> str:
@@ -211,7 +212,7 @@ def gap_notes(gaps: SampleGaps) -> list[str]:
             notes.append(
                 f"{ungraded_documents.graders} gave no grade to {ungraded_documents.n_ungraded:,} of "
                 f"{ungraded_documents.n_retrieved:,} documents in the top {ungraded_documents.depth} of the systems; "
-                "these count as not relevant (merge earlier judgments, Labels.from_qrels(qrels, grader=...), with "
-                'these labels; rm.compare(..., unjudged="bounds") bounds the effect of documents that remain ungraded)'
+                "these count as not relevant (to add earlier judgments, merge Labels.from_qrels(qrels, grader=...) "
+                'with these labels; rm.compare(..., unjudged="bounds") bounds the effect of documents without grades)'
             )
     return notes

@@ -142,7 +142,7 @@ def _labelled_rag_example(questions: Questions, question: _QuestionWithRelevant)
     query = question.query
     ids = _select_ids(question.relevant)
     if ids:
-        raise ValueError(f"LlamaIndex's dataset of texts cannot hold ids, and query {query!r} has {ids[0]!r}")
+        raise ValueError(f"LlamaIndex's dataset of texts cannot hold IDs, and query {query!r} has {ids[0]!r}")
     provenance = questions.provenance.get(query)
     model = None if provenance is None else provenance.model
     author = {"model_name": model or "", "type": "human" if model is None else "ai"}
@@ -190,13 +190,13 @@ def _require_representable_group(query: Any, group: Mapping[Any, float], target:
     relevant = _select_relevant(group)
     writable = [judged for judged in relevant if not isinstance(judged, Piece) or isinstance(judged, (Quote, Text))]
     if relevant and not writable:
-        raise ValueError(f"{target} cannot hold {relevant[0]!r} of query {query!r}, only ids, quotes and texts")
+        raise ValueError(f"{target} cannot hold {relevant[0]!r} of query {query!r}, only IDs, quotes and texts")
     if lossy or len(relevant) == 1 or not writable:
         return
     unwritable = [judged for judged in relevant if judged not in writable]
     if len(writable) > 1 or not _are_places(unwritable, writable[0]):
         raise ValueError(
-            f"{target} cannot hold alternatives, and query {query!r} has {relevant}; with lossy=True all ids, quotes "
+            f"{target} cannot hold alternatives, and query {query!r} has {relevant}; with lossy=True all IDs, quotes "
             "and texts are listed, as if each were needed"
         )
 
@@ -254,6 +254,6 @@ def require_ids(questions: Questions, target: str) -> None:
     for query_index, judged in zip(qrels.document_query.tolist(), qrels.documents, strict=True):
         if isinstance(judged, Piece):
             raise ValueError(
-                f"{target} can hold only ids, and query {qrels.queries[query_index]!r} has {judged!r}; rm.match finds "
+                f"{target} can hold only IDs, and query {qrels.queries[query_index]!r} has {judged!r}; rm.match finds "
                 "the chunks that satisfy it"
             )

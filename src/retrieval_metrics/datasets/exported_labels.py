@@ -187,7 +187,7 @@ class AnswerCollector:
             )
         if is_for_places and not has_places:
             raise ValueError(
-                f"grades={grades!r} is for rankings, and here are choices; pass a grade for each: "
+                f"grades={grades!r} is for rankings, but this export has choices; pass a grade for each: "
                 f"grades={_format_choices(choices)}"
             )
         without_grade = [choice for choice in choices if not _has_grade(choice, grades)]
@@ -276,7 +276,7 @@ def find_value(values: Mapping[str, Any], name: str | None, usual_names: Sequenc
     if name is not None:
         raise ValueError(f"{where} has no {name!r}, which {role}= names; it has {listed}")
     raise ValueError(
-        f"{where} has no id of its {role} ({', '.join(usual_names)}); it has {listed}: choose the one with the ids of "
+        f"{where} has no ID of its {role} ({', '.join(usual_names)}); it has {listed}: choose the one with the IDs of "
         f"the run, as {role}=..."
     )
 
@@ -289,7 +289,7 @@ def choose_question(names: Sequence[str], question: str | None, tool: str) -> st
     """
     listed = ", ".join(map(repr, names))
     if not names:
-        raise ValueError(f"nobody answered anything in this export of {tool} that is a choice, a rating or a ranking")
+        raise ValueError(f"no answer in this export of {tool} is a choice, a rating or a ranking")
     if question is not None:
         if question not in names:
             raise ValueError(f"question={question!r} is not in this export of {tool}; answered are {listed}")

@@ -42,14 +42,17 @@ def generation_notes(generated: GeneratedQuestions) -> list[str]:
 def _other_answer_notes(findings: CheckResults) -> list[str]:
     notes = []
     if findings.n_other_answers or findings.n_refused:
+        answers = "answers a question and is" if findings.n_other_answers == 1 else "answer a question and are"
+        refused = "more was proposed but does not answer on its own"
+        if findings.n_refused != 1:
+            refused = "more were proposed but do not answer on their own"
         notes.append(
-            f"{findings.n_other_answers:,} other passages also answer a question and are judged relevant; "
-            f"{findings.n_refused:,} more were proposed but do not answer on their own"
+            f"{numbers.format_count(findings.n_other_answers, 'other passage')} also {answers} judged relevant; "
+            f"{findings.n_refused:,} {refused}"
         )
     if findings.n_unknown:
-        notes.append(
-            f"{numbers.format_count(findings.n_unknown, 'check')} for other answering passages got no usable reply"
-        )
+        checks = numbers.format_count(findings.n_unknown, "check")
+        notes.append(f"{checks} for other passages with the answer got no usable reply")
     return notes
 
 
@@ -70,8 +73,8 @@ def _rank_note(generated: GeneratedQuestions) -> str:
     if not n_answerable:
         return ""
     return (
-        f"BM25 rank of the answer: rank 1: {numbers.format_count(n_first, 'question')}; ranks 2 to "
-        f"{LAST_RANK_OF_PAGE}: {n_on_page:,}; lower or not retrieved: {n_answerable - n_first - n_on_page:,}"
+        f"BM25 rank of the answer: 1 for {numbers.format_count(n_first, 'question')}, 2 to {LAST_RANK_OF_PAGE} for "
+        f"{n_on_page:,}, lower or not retrieved for {n_answerable - n_first - n_on_page:,}"
     )
 
 

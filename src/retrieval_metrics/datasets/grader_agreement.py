@@ -85,8 +85,8 @@ class Agreement(Printed):
                 pairs[document] = (grade, second_grades[document])
         if not pairs:
             raise ValueError(
-                f"{names[0]} graded {len(first_grades)} documents and {names[1]} {len(second_grades)}, but none of "
-                "them is the same document for the same query; do the ids agree?"
+                f"{names[0]} graded {len(first_grades)} documents and {names[1]} {len(second_grades)}, but never "
+                "the same document for the same query; check that their IDs agree"
             )
         agreement = cls(names, pairs, level, kinds, relevant_from)
         if len(agreement.grades) > MAX_GRADES:

@@ -54,8 +54,8 @@ class Label:
 
     def __post_init__(self) -> None:
         subject = f"the label of document {self.document!r} for query {self.query!r}"
-        common_id_type([type(self.query)], "query ids of labels")
-        common_id_type([type(self.document)], "document ids of labels")
+        common_id_type([type(self.query)], "query IDs of labels")
+        common_id_type([type(self.document)], "document IDs of labels")
         if self.grade is not None and (isinstance(self.grade, bool) or not isinstance(self.grade, Real)):
             raise TypeError(f"{subject} must have a number as its grade, or None, got {self.grade!r}")
         if self.grade is not None:

@@ -67,7 +67,7 @@ def _require_tasks(tasks: Sequence[Any]) -> None:
         if not isinstance(task, Mapping) or not isinstance(task.get("data"), Mapping):
             raise ValueError(
                 f"entry {number} of the export has no 'data', as tasks have in the JSON export of Label Studio; "
-                "JSON-MIN and CSV do not tell which answers are grades: export as JSON"
+                "JSON-MIN and CSV do not show which answers are grades: export as JSON"
             )
 
 

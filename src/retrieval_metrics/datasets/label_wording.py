@@ -28,7 +28,7 @@ def labels_table(summary: LabelsSummary) -> Table:
         rows.append([counts.grader, counts.kind, f"{counts.n_queries:,}", *n_by_grade, f"{counts.n_ungraded:,}"])
     notes = [*_failure_notes(summary), *_grader_notes(summary)]
     if summary.n_unrated:
-        notes.append(f"{numbers.format_count(summary.n_unrated, 'row')} of the export without a grade: .unrated")
+        notes.append(f"{numbers.format_count(summary.n_unrated, 'row')} of the export without a grade, in .unrated")
     if summary.scale is not None:
         notes.append(f"relevant: grade ≥ {summary.scale.relevant_from:g}")
     notes += summary.notes
@@ -56,7 +56,7 @@ def _grader_notes(summary: LabelsSummary) -> list[str]:
         alpha = numbers.format_mean(*summary.alpha)
         notes.append(f"all {len(summary.graders)} graders: Krippendorff's alpha {alpha}, {documents}")
     if summary.n_conflicts:
-        notes.append(f"{numbers.format_count(summary.n_conflicts, 'disagreement')}: .conflicts")
+        notes.append(f"{numbers.format_count(summary.n_conflicts, 'disagreement')}, in .conflicts")
     return notes
 
 

@@ -86,13 +86,13 @@ class Labels(Printed):
             earlier = label_by_key.setdefault((label.grader, label.query, label.document), label)
             if earlier.grade != label.grade:
                 raise ValueError(
-                    f"{label.grader} graded document {label.document!r} for query {label.query!r} {earlier.grade} and "
-                    f"{label.grade}; remove one of them"
+                    f"{label.grader} gave document {label.document!r} for query {label.query!r} two grades, "
+                    f"{earlier.grade} and {label.grade}; remove one of them"
                 )
             if scale is not None and label.grade is not None and label.grade not in scale.grades:
                 raise ValueError(
-                    f"{label.grader} graded document {label.document!r} for query {label.query!r} {label.grade:g}, "
-                    f"but the grades of the rubric are {format_grades(scale.grades)}"
+                    f"{label.grader} gave document {label.document!r} for query {label.query!r} the grade "
+                    f"{label.grade:g}, but the grades of the rubric are {format_grades(scale.grades)}"
                 )
         self.labels = tuple(label_by_key.values())
         self.notes = tuple(notes)
@@ -122,7 +122,7 @@ class Labels(Printed):
         if resolved_qrels.has_pieces or not resolved_qrels.is_flat:
             pieces = (document for document in resolved_qrels.documents if isinstance(document, Piece))
             example = next(pieces, "a group")
-            raise ValueError(f"labels grade documents by id, but these judgments hold {example!r}; see rm.relabel")
+            raise ValueError(f"labels grade documents by ID, but these judgments hold {example!r}; see rm.relabel")
         labels = []
         for query, grades in resolved_qrels.graded().items():
             for document, grade in grades.items():

@@ -43,7 +43,7 @@ FINDING_MEANINGS: Mapping[str, str] = {
     "short_question": "the question is too short to be specific",
     "ambiguous_quote": "a quote occurs in several places",
     "uncovered_span": "part of a span is not in any passage",
-    "leaked_id": "the question names the ID of a document that is relevant to it",
+    "leaked_id": "the question contains the ID of one of its relevant documents",
     "cut_quote": "a quote is in its source, but split across passages",
     "shared_file_name": "a judged file name belongs to several files in different folders",
     "unjudged_duplicate": "an unjudged copy of a relevant passage",
@@ -55,9 +55,9 @@ FINDING_MEANINGS: Mapping[str, str] = {
     "forbidden": "grades below 0 mark forbidden documents",
     "unjudged_at_top": "an unjudged document in the top 3 of every run",
     "cut_span": "a span starts or ends inside a word",
-    "easy": "a relevant document ranks first in every run (without runs: with BM25)",
+    "easy": "a relevant document ranks first in every run (or in a BM25 ranking, if no runs are passed)",
     "few_sources": "the questions come from few documents",
-    "too_few_questions": "the target difference needs more questions",
+    "too_few_questions": "more questions are needed to detect the target difference",
 }
 
 
@@ -98,7 +98,7 @@ def format_short_question(question: str, n_words: int, n_content_words: int) -> 
 
 def format_leaked_id(question: str, document: str) -> str:
     """Say which id a question names."""
-    return f"{quote_beginning(question)} names {document!r}, the ID of a document that is relevant to it"
+    return f"{quote_beginning(question)} contains {document!r}, the ID of one of its relevant documents"
 
 
 def format_echo(question: str, judged: Any, share: float, shared_run: str, n_words: int) -> str:
@@ -144,7 +144,7 @@ def format_opposed_grades(judged: Any) -> str:
 
 def format_different_relevant(first: QueryId, only_first: str, repeat: QueryId, only_repeat: str) -> str:
     """Say what is relevant to only one of two questions."""
-    return f"{only_first} is relevant only to {first!r}, {only_repeat} only to {repeat!r}"
+    return f"{only_first} is relevant only to {first!r}, and {only_repeat} only to {repeat!r}"
 
 
 # The set as a whole.
@@ -166,8 +166,8 @@ def format_few_sources(
     if not are_clusters:
         consequence = "name the document of each as its source, so that evaluate and compare treat them as clusters"
     return (
-        f"{n_questions} questions come from {numbers.format_count(len(counts), 'document')}, {counts[largest]} of them "
-        f"from {largest!r}; effective number of documents: {effective:.1f}. Questions about one document are not "
+        f"{n_questions} questions come from {numbers.format_count(len(counts), 'document')}, {counts[largest]} from "
+        f"{largest!r} alone; effective number of documents: {effective:.1f}. Questions about one document are not "
         f"independent: {consequence}"
     )
 
@@ -197,9 +197,10 @@ def format_too_few_questions(
 
 def format_forbidden(n_judgments: int, n_questions: int) -> str:
     """Say how many judgments are below 0."""
+    verb = "is" if n_judgments == 1 else "are"
     return (
-        f"{numbers.format_count(n_judgments, 'judgment')} of {numbers.format_count(n_questions, 'question')} below 0, "
-        "meaning forbidden; if -1 means unjudged in your data, remove these judgments"
+        f"{numbers.format_count(n_judgments, 'judgment')} of {numbers.format_count(n_questions, 'question')} {verb} "
+        "below 0, which means forbidden; if -1 means unjudged in your data, remove these judgments"
     )
 
 
@@ -261,7 +262,7 @@ def format_short_quote(quote: str, length: int, min_length: int) -> str:
     """Say how short a quote is."""
     return (
         f"the quote {quote!r} has {numbers.format_count(length, 'character')} and would match by chance, so it is "
-        f"rejected when matching; quote at least {min_length}"
+        f"rejected when matching; quote at least {min_length} characters"
     )
 
 
@@ -271,7 +272,7 @@ def format_ambiguous_quote(quote: str, documents: Sequence[DocumentId], n_places
         where = f"in {len(documents)} documents, such as {', '.join(map(repr, documents[:MAX_NAMES]))}"
     else:
         where = f"{n_places} times in {documents[0]!r}"
-    return f"the quote {quote_beginning(quote)} occurs {where}: each occurrence satisfies it"
+    return f"the quote {quote_beginning(quote)} occurs {where}, and each occurrence satisfies the judgment"
 
 
 def format_cut_quote(quote: str, source: str) -> str:
@@ -349,8 +350,8 @@ def format_agreement_skipped(*, has_pieces: bool) -> str:
 def format_unjudged_at_top(question: str, document: DocumentId, n_first: int, runs: Sequence[str]) -> str:
     """Say which unjudged document all runs rank high."""
     return (
-        f"unjudged {document!r} is in the top {n_first} of {numbers.join_names(list(runs))} for "
-        f"{quote_beginning(question)} and counts as not relevant"
+        f"{document!r}, which is unjudged and counts as not relevant, is in the top {n_first} of "
+        f"{numbers.join_names(list(runs))} for {quote_beginning(question)}"
     )
 
 
@@ -359,7 +360,7 @@ def format_similar_passage(document: DocumentId, relevant: DocumentId, share: fl
     is_like = "has the same text as"
     if shared is not None:
         is_like = f"shares {share:.0%} of its {shared} with"
-    return f"unjudged {document!r} {is_like} relevant {relevant!r} and counts as not relevant"
+    return f"{document!r}, which is unjudged and counts as not relevant, {is_like} the relevant {relevant!r}"
 
 
 def format_copy_fix(document: DocumentId, relevant: DocumentId) -> str:
@@ -369,7 +370,7 @@ def format_copy_fix(document: DocumentId, relevant: DocumentId) -> str:
 
 def format_text_elsewhere(span: Span, text: str, document: DocumentId) -> str:
     """Say where the text of a span is, too."""
-    return f"the text of {span!r}, {quote_beginning(text)}, is also in unjudged {document!r}"
+    return f"the text of {span!r}, {quote_beginning(text)}, is also in {document!r}, which is unjudged"
 
 
 # How hard the questions are.
@@ -386,7 +387,7 @@ def format_few_passages_skipped(min_passages: int) -> str:
 def format_unanswered_by_bm25(question: str, chance: float) -> str:
     """Say for which question BM25 finds hardly anything relevant."""
     return (
-        f"BM25 barely finds the passages relevant to {quote_beginning(question)} (random passages rank as high in "
+        f"BM25 ranks the passages relevant to {quote_beginning(question)} low (randomly drawn passages rank as high in "
         f"{chance:.0%} of draws): the question may be hard, unanswerable, or paired with another question's judgments"
     )
 
@@ -410,7 +411,7 @@ def format_easy_for_bm25(question: str) -> str:
 def format_unanswered_skipped(suspects: Sequence[QueryId | None], n_judged: int) -> str:
     """Say that BM25 finds nothing for so many questions that the search is to blame."""
     return (
-        f"unanswerable questions (BM25 barely finds the passages relevant to {len(suspects):,} of {n_judged:,}, "
+        f"unanswerable questions (BM25 ranks the relevant passages low for {len(suspects):,} of {n_judged:,}, "
         "probably because their wording differs; pass runs= of a semantic retriever); unconfirmed suspects, worst "
         "first: "
         f"{numbers.join_names([repr(query) for query in suspects], most=MAX_SUSPECTS)}"
@@ -420,7 +421,8 @@ def format_unanswered_skipped(suspects: Sequence[QueryId | None], n_judged: int)
 def format_unanswered_by_runs(question: str, runs: Sequence[str]) -> str:
     """Say for which question no run finds anything relevant."""
     return (
-        f"no document relevant to {quote_beginning(question)} is retrieved by {numbers.join_names(list(runs))}: "
+        f"no document relevant to {quote_beginning(question)} is retrieved by "
+        f"{numbers.join_names(list(runs), conjunction='or')}: "
         "the question may be hard, unanswerable, or paired with another question's judgments"
     )
 

@@ -104,7 +104,7 @@ def merge_sets(set_class: type[QuestionsT], sets: Sequence[Questions]) -> Questi
     for questions in sets:
         conversation.update(questions.conversation)
         changes |= dict.fromkeys(questions.changes)
-    common_id_type(set(map(type, texts)), "query ids of the sets together")
+    common_id_type(set(map(type, texts)), "query IDs of the sets together")
     return set_class(texts, qrels, provenance, tuple(changes), _merge_sources(sets), merged_answers, conversation)
 
 

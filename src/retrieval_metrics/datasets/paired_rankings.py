@@ -43,9 +43,9 @@ def pair_rankings(before: Any, after: Any, match: str | Key | Matching) -> dict[
     """Return both rankings of each query of the first run."""
     _require_rankings(before, "before")
     _require_rankings(after, "after")
-    query_type_before = common_id_type(set(map(type, before)), "query ids of before")
-    query_type_after = common_id_type(set(map(type, after)), "query ids of after")
-    require_same_id_type(query_type_before, "query ids before", query_type_after, "those after")
+    query_type_before = common_id_type(set(map(type, before)), "query IDs of before")
+    query_type_after = common_id_type(set(map(type, after)), "query IDs of after")
+    require_same_id_type(query_type_before, "query IDs before", query_type_after, "those after")
     if not any(query in after for query in before):
         raise ValueError(
             f"no query is in both runs: before has {list(before)[:N_EXAMPLES]!r}, "
@@ -67,7 +67,7 @@ def pair_rankings(before: Any, after: Any, match: str | Key | Matching) -> dict[
 def _require_rankings(run: Any, name: str) -> None:
     if not hasattr(run, "items"):
         raise TypeError(
-            f"{name} must map query ids to rankings, as in {{'q1': ['d7', 'd1']}}, got "
+            f"{name} must map query IDs to rankings, as in {{'q1': ['d7', 'd1']}}, got "
             f"{type(run).__name__}{wrong_argument_hint(run, 'run')}"
         )
     if not run:
@@ -94,10 +94,10 @@ def _all_documents(rankings: Mapping[QueryId, DistinctRanking]) -> set[DocumentI
 def _warn_without_common_documents(before: set[DocumentId], after: set[DocumentId]) -> None:
     if not before or not after or before & after:
         return
-    type_before = common_id_type(set(map(type, before)), "document ids")
-    type_after = common_id_type(set(map(type, after)), "document ids")
-    require_same_id_type(type_before, "document ids before", type_after, "those after")
+    type_before = common_id_type(set(map(type, before)), "document IDs")
+    type_after = common_id_type(set(map(type, after)), "document IDs")
+    require_same_id_type(type_before, "document IDs before", type_after, "those after")
     warn(
         f"no document is in both runs, which hold, for example, {next(iter(before))!r} and {next(iter(after))!r}. If "
-        "ids are new after a change, say what makes two items the same: match='source', or match='metadata:<name>'"
+        "IDs are new after a change, say what makes two items the same: match='source', or match='metadata:<name>'"
     )

@@ -94,7 +94,7 @@ class OtherPassageSearch:
                 passages_by_candidate[str(candidate_id)] += passages
         if unknown_item is not None and not n_known_items:
             raise ValueError(
-                f"nothing that the retriever returns is in the corpus, such as {unknown_item!r}; its items need ids of "
+                f"nothing that the retriever returns is in the corpus, such as {unknown_item!r}; its items need IDs of "
                 "the corpus, or a source and offsets as in the corpus"
             )
         return FoundPassages(passages_by_candidate, n_failed=len(run.errors))

@@ -118,7 +118,7 @@ class Pool(SavedFields):
             if any(item.effect is None for item in order):
                 raise ValueError(
                     "the pool has no effects; compute them with rm.pool(..., metric='ndcg@10'), which needs several "
-                    "systems and judgments by id"
+                    "systems and judgments by ID"
                 )
             order.sort(key=lambda item: -(item.effect or 0.0))
         elif by != "random":
@@ -352,7 +352,7 @@ def pool(
     questions = resolve_texts(questions)
     texts = questions.queries if isinstance(questions, Questions) else questions
     if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
-        raise TypeError(f"questions must be an EvaluationSet or map query ids to texts, got {type(questions).__name__}")
+        raise TypeError(f"questions must be an EvaluationSet or map query IDs to texts, got {type(questions).__name__}")
     named_runs = name_runs(runs, texts, "asked")
     resolved_depth = positive_integer(depth, "depth")
     judged_documents: Mapping[Any, Any] = {}
@@ -428,8 +428,8 @@ def _refuse_missing_id(system: str, query: Any, rank: int, item: Any) -> NoRetur
     text = getattr(item, "text", None)
     beginning = f" ({shorten(text)!r})" if text else ""
     raise ValueError(
-        f"the document at rank {rank} of query {query!r} in {system!r}{beginning} has no id, so its grade "
-        "cannot be stored; give every chunk an id before indexing, or pass match= to say what identifies one, "
+        f"the document at rank {rank} of query {query!r} in {system!r}{beginning} has no ID, so its grade "
+        "cannot be stored; give every chunk an ID before indexing, or pass match= to say what identifies one, "
         'such as match=lambda item: f"{item.source}@{item.start}"'
     )
 

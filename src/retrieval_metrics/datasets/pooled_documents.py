@@ -69,7 +69,7 @@ def require_texts(items: Sequence[PooledDocument], queries: Mapping[Any, str]) -
     if without_text:
         raise ValueError(
             f"{len(without_text)} of {len(items)} documents have no text, for example {without_text[0].document!r}; "
-            "pass the texts by id: rm.pool(questions, runs, corpus)"
+            "pass the texts by ID: rm.pool(questions, runs, corpus)"
         )
     for item in items:
         if item.query not in queries:

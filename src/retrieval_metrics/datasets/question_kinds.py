@@ -25,7 +25,7 @@ KINDS = {
     OTHER_WORDS: "one passage answers it, in words other than the question's",
     SEVERAL_PASSAGES: "several passages are needed together",
     KEYWORDS: "a few words for a search box",
-    COMPARISON: "what two documents say is compared",
+    COMPARISON: "compares what two documents say",
     CONVERSATIONAL: "it continues a conversation, and needs its context",
     UNANSWERABLE: "no passage answers it",
 }

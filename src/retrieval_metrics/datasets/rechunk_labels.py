@@ -168,7 +168,7 @@ def _by_id(chunks: Iterable[Retrieved]) -> dict[Any, Retrieved]:
     chunk_by_id: dict[Any, Retrieved] = {}
     for chunk in chunks:
         if chunk.id in chunk_by_id:
-            raise ValueError(f"two old chunks have the id {chunk.id!r}, so a label with that id is ambiguous")
+            raise ValueError(f"two old chunks have the ID {chunk.id!r}, so a label with that ID is ambiguous")
         chunk_by_id[chunk.id] = chunk
     return chunk_by_id
 

@@ -76,7 +76,7 @@ class Sample(SavedFields):
             2 of 3 queries, sampled with probabilities 0.5 to 1
         """
         if not isinstance(probabilities, Mapping):
-            raise TypeError(f"probabilities must map query ids to numbers, got {type(probabilities).__name__}")
+            raise TypeError(f"probabilities must map query IDs to numbers, got {type(probabilities).__name__}")
         return cls(tuple(probabilities), tuple(population), dict(probabilities))
 
     def __len__(self) -> int:
@@ -116,7 +116,7 @@ def draw(
     shares: Mapping[Any, float] | None = None,
 ) -> Sample:
     """Draw queries; see `EvaluationSet.sample`. `shares` are the parts of the sample for each stratum."""
-    common_id_type(set(map(type, queries)), "query ids")
+    common_id_type(set(map(type, queries)), "query IDs")
     size = positive_integer(n, "n")
     if size > len(queries):
         raise ValueError(f"n must be at most {len(queries)}, the number of queries, got {size}")
@@ -192,7 +192,7 @@ def _draw_from_strata(
 
 def _group_by_stratum(queries: Sequence[QueryId], strata: Mapping[Any, Hashable]) -> dict[Hashable, list[QueryId]]:
     if not isinstance(strata, Mapping):
-        raise TypeError(f"strata must map query ids to strata, got {type(strata).__name__}")
+        raise TypeError(f"strata must map query IDs to strata, got {type(strata).__name__}")
     missing = [query for query in queries if query not in strata]
     if missing:
         raise ValueError(f"{len(missing)} queries have no stratum, for example {missing[0]!r}")

@@ -16,8 +16,10 @@ def format_budget_fill(fill: BudgetFill) -> str:
     """Return how far a system fills a budget."""
     text = f"{100 * fill.fill_rate:.0f}% filled on average"
     if not fill.is_full:
+        rankings = numbers.format_count(fill.n, "ranking")
+        verb = "fills" if fill.n_unfilled == 1 else "fill"
         return (
-            f"{text}; {fill.n_unfilled} of {fill.n} rankings fill less than 90%; filling it takes about "
+            f"{text}; {fill.n_unfilled} of {rankings} {verb} less than 90%; filling it takes about "
             f"{fill.results_to_fill} results instead of {fill.mean_results:.0f}"
         )
     return f"{text}; the next result is too long to fit" if fill.has_unused_room else text
@@ -31,10 +33,14 @@ def budget_use_sentences(use: BudgetUse) -> list[str]:
         needed = []
         for system in use.unfilled:
             fill = use.systems[system]
-            rankings = "the rankings"
+            share = f"{100 * fill.unfilled_rate:.0f}%"
+            rankings = "the ranking" if fill.n == 1 else "the rankings"
             if fill.n_unfilled < fill.n:
                 rankings = f"{fill.n_unfilled} of {fill.n} rankings"
-            ends.append(f"{rankings} of {system} end at {100 * fill.unfilled_rate:.0f}%")
+            if fill.n_unfilled == 1:
+                ends.append(f"{rankings} of {system} fills {share}")
+            else:
+                ends.append(f"{rankings} of {system} fill {share} on average")
             needed.append(f"about {fill.results_to_fill} results from {system} instead of {fill.mean_results:.0f}")
         alternative = ""
         if use.common_budget is not None:
@@ -61,7 +67,7 @@ def format_unequal_text(unequal: UnequalText) -> str:
     elif unequal.suggested_metric is not None:
         advice = f"{unequal.suggested_metric} compares equal amounts"
     else:
-        advice = f"retrieve more results from {unequal.shortest}, and compare at a budget of characters"
+        advice = f"retrieve more results from {unequal.shortest}, and compare at a budget in characters"
     results = "The top result averages" if unequal.k == 1 else f"The top {unequal.k} results average"
     return (
         f"{results} {unequal.longest_length:,.0f} characters for {unequal.longest} and "

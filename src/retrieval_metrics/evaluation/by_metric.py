@@ -41,7 +41,7 @@ class ByMetric(dict[str, T]):
     def __missing__(self, metric: str | Metric) -> T:
         name = match_metric_name(metric, self.keys())
         if not super().__contains__(name):
-            raise UnknownKeyError(f"{name} was not computed; the computed metrics are {', '.join(self)}")
+            raise UnknownKeyError(f"{name} was not computed; computed metrics: {', '.join(self)}")
         return self[name]
 
     def __contains__(self, metric: object) -> bool:

@@ -136,7 +136,7 @@ def _format_id_remedy(remedy: IdRemedy) -> str:
                 text += f", and pass match={option!r}"
             return text
         case IdWithin(value, expression, is_attribute):
-            instruction = f"use {expression} for each ID"
+            instruction = f"use {expression} for each ID in the run"
             if is_attribute:
                 instruction = f"pass match=lambda item: {expression}"
             return f"Part of {value!r} is a judged ID: {instruction}"
@@ -201,7 +201,7 @@ def format_type_mismatches(report: TypeMismatchReport) -> str:
         verb = "matches" if report.n_mismatches == 1 else "match"
         fact = f"{judgments} {verb} results that have the value, but with another type"
     else:
-        missing = numbers.format_count(report.n_missing, "missing judgment")
+        missing = numbers.format_count(report.n_missing, "unmatched judgment")
         verb = "differs" if report.n_mismatches == 1 else "differ"
         fact = f"{report.n_mismatches} of {missing} {verb} from results only in the type of a value"
     judged_value = _format_value_with_type(example.judged_value)
@@ -225,18 +225,18 @@ def _format_type_remedy(mismatch: TypeMismatch) -> str:
 
 def format_shifted_ids(shifted: ShiftedIds) -> str:
     """Return that ids of documents, or the rankings of queries, are shifted by one, with an example."""
-    found = (
-        f"{shifted.n_found} of {shifted.n_relevant} relevant documents are among the first results, and "
-        f"{shifted.n_shifted}"
-    )
+    statement = f"{shifted.n_found} of {shifted.n_relevant} relevant documents are among the first results, and "
+    if shifted.n_found == 1:
+        statement = f"1 of {shifted.n_relevant} relevant documents is among the first results, and "
+    statement += f"{shifted.n_shifted}"
     if shifted.side == "queries":
         neighbour = "next" if shifted.offset > 0 else "previous"
         return (
-            f"{found} are among those of the {neighbour} query: {shifted.judged_id!r} is among those of "
+            f"{statement} are among those of the {neighbour} query: {shifted.judged_id!r} is among those of "
             f"{shifted.retrieved_id!r}. Check whether rankings were joined with queries by position, and one is missing"
         )
     return (
-        f"{found} would be with IDs shifted by {shifted.offset:+d}: {shifted.retrieved_id!r} is retrieved where "
+        f"{statement} would be with IDs shifted by {shifted.offset:+d}: {shifted.retrieved_id!r} is retrieved where "
         f"{shifted.judged_id!r} is judged. Check whether one side counts from 0 and the other from 1"
     )
 
@@ -277,7 +277,7 @@ def format_without_match_value(n_without: int, n_results: int, match: str) -> st
     lacking = "no source"
     if not match:
         option = "match="
-        lacking = "no value from the function match="
+        lacking = "no value from the match= function"
     elif match.startswith(METADATA_PREFIX):
         lacking = f"no {match.removeprefix(METADATA_PREFIX)!r} in the metadata"
     verb = "has" if n_without == 1 else "have"
@@ -301,7 +301,7 @@ def format_near_queries(near_queries: Sequence[NearQuery], n_empty: int) -> str:
     queries = numbers.format_count(n_empty, "judged query", "judged queries")
     return (
         f"{len(near_queries)} of {queries} without results {verb} in the run under nearly the same ID: "
-        f"{show(example.judged_id)} of the judgments and {show(example.run_id)} of the run differ "
+        f"{show(example.judged_id)} in the judgments and {show(example.run_id)} in the run differ "
         f"{NEAR_ID_KINDS[example.kind]}; {_format_id_change(change)}"
     )
 
@@ -336,9 +336,6 @@ def format_unused_exclusion(unused: UnusedExclusion) -> str:
 
 
 def _explain_unused_exclusion(unused: UnusedExclusion) -> str:
-    owner = "exclude="
-    if unused.is_own_id:
-        owner = "the query IDs"
     excluded_id = unused.excluded_id
     remedy = f"list {unused.retrieved_id!r} there, as in the results"
     if unused.is_own_id:
@@ -350,7 +347,10 @@ def _explain_unused_exclusion(unused: UnusedExclusion) -> str:
                 f"no result has the value that {compared}, so none can be removed; pass a match= that the results have"
             )
         case "not_in_corpus":
-            return f"the corpus of the dataset has none of its IDs, such as {excluded_id!r}; list IDs of the corpus"
+            return (
+                f"none of the excluded IDs, such as {excluded_id!r}, is in the corpus of the dataset; list IDs of the "
+                "corpus"
+            )
         case "attribute":
             value_name = unused.attribute.removeprefix(METADATA_PREFIX)
             return (
@@ -361,15 +361,20 @@ def _explain_unused_exclusion(unused: UnusedExclusion) -> str:
     difference = f"in type ({type(excluded_id).__name__}, {type(unused.retrieved_id).__name__})"
     if unused.kind is not None:
         difference = NEAR_ID_KINDS[unused.kind]
+    excluded = f"{show(excluded_id)} in exclude="
+    if unused.is_own_id:
+        excluded = f"the query ID {show(excluded_id)}"
     return (
-        f"for query {unused.query!r}, {show(excluded_id)} of {owner} and the retrieved {show(unused.retrieved_id)} "
-        f"differ {difference}; {remedy}"
+        f"for query {unused.query!r}, {excluded} and the retrieved {show(unused.retrieved_id)} differ {difference}; "
+        f"{remedy}"
     )
 
 
 def format_rebuilt_index(systems: Sequence[str]) -> str:
     """Return that texts of the corpus are judged in place of ids, and for which systems, if there are several."""
-    names = f" of {numbers.join_names(list(map(repr, systems)), MAX_IDS)}" if systems else ""
+    names = ""
+    if systems:
+        names = f" of {numbers.join_names(list(map(repr, systems)), MAX_IDS, conjunction='or')}"
     return (
         f"no retrieved ID{names} is in the corpus of the dataset, but retrieved texts are: the index was probably "
         "rebuilt. Documents are judged by the texts of the corpus, not by ID; judge by rm.Text(text) to do so without "
@@ -381,26 +386,25 @@ def _format_id_change(change: IdChange) -> str:
     if change.is_by_text:
         return JUDGE_BY_TEXT
     if change.is_read_as_number:
-        return "read the IDs of both sides as text, as with dtype=str in pandas"
+        return "read the IDs on both sides as text, as with dtype=str in pandas"
     if change.characters:
         return (
-            f"remove {numbers.join_names(list(change.characters), len(change.characters))} from the IDs of both sides"
+            f"remove {numbers.join_names(list(change.characters), len(change.characters))} from the IDs on both sides"
         )
     if change.is_by_whole_path:
         return f"several files have this name: judge by full path, with match={change.match!r}"
     if change.match is not None:
         return f"pass match={change.match!r}"
-    owner = {"both": "of both sides", "judgments": "of the judgments", "run": "of the run"}[change.side]
+    side = {"both": "on both sides", "judgments": "in the judgments", "run": "in the run"}[change.side]
     if change.expression is None:
-        return f"change the IDs {owner} so that they are equal"
-    return f"use {change.expression} for the IDs {owner}"
+        return f"change the IDs {side} so that they are equal"
+    return f"use {change.expression} for the IDs {side}"
 
 
 def format_empty_rankings(empty: EmptyRankings) -> str:
     """Return for how many queries nothing was retrieved, what they score, and the first error."""
-    expected = f"{empty.n_expected} answerable judged queries"
-    if empty.is_every_query_expected:
-        expected = f"{empty.n_expected} judged queries"
+    kind = "judged" if empty.is_every_query_expected else "answerable judged"
+    expected = f"{empty.n_expected} {kind} {'query' if empty.n_expected == 1 else 'queries'}"
     have = "has" if empty.n_empty == 1 else "have"
     treatment = _format_treatment(empty)
     first_query = f"{empty.first_query!r}{quote_query_text(empty.first_query, empty.query_texts)}"

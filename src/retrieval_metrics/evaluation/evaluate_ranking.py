@@ -94,7 +94,7 @@ def evaluate_ranking(
 def _remove_excluded(relevant: Judgments, retrieved: Ranking, exclude: Any, match: str | Key | Matching) -> Any:
     """Return the ranking without the documents to leave out."""
     if exclude == QUERY_ID:
-        raise ValueError("one ranking has no query id; pass the ids to leave out, such as exclude=[query_id]")
+        raise ValueError("one ranking has no query ID; pass the IDs to leave out, such as exclude=[query_id]")
     qrels = Qrels({QUERY_OF_RANKING: relevant})
     run = {QUERY_OF_RANKING: retrieved}
     excluded_run = remove_excluded(run, qrels, {QUERY_OF_RANKING: exclude}, get_match_key(match))

@@ -55,7 +55,7 @@ def format_outcome(facts: OutcomeFacts) -> str:
         case "cutoff_full":
             return _format_full_cutoff(facts)
         case "lost_tie":
-            return f"lost to a tie-break: {facts.n_tied} documents share its score, from rank {facts.first_tied_rank}"
+            return _format_lost_tie(facts)
         case "behind_duplicates":
             return f"behind {format_count(facts.n_duplicates_above, 'duplicate')}"
         case "behind_same_document":
@@ -74,6 +74,12 @@ def format_outcome(facts: OutcomeFacts) -> str:
             return "no results for this query"
         case "retriever_error":
             return f"the retriever failed: {show_error(facts.error or RuntimeError())}"
+
+
+def _format_lost_tie(facts: OutcomeFacts) -> str:
+    tied_documents = format_count(facts.n_tied - 1, "other document")
+    last_tied_rank = facts.first_tied_rank + facts.n_tied - 1
+    return f"lost to a tie-break: tied with {tied_documents} at ranks {facts.first_tied_rank} to {last_tied_rank}"
 
 
 def _format_not_retrieved(n_retrieved: int) -> str:
@@ -198,7 +204,7 @@ def format_queries_without_hit(failures: Mapping[Outcome, int], unit: str, n_que
 
 def format_imperfect(metric: str, n_imperfect: int, n_queries: int) -> str:
     """Return how many queries do not have the best value of a metric in which lower is better."""
-    return f"{metric} is above its best value in {n_imperfect:,} of {format_query_count(n_queries)}"
+    return f"{metric} could be lower on {n_imperfect:,} of {format_query_count(n_queries)}"
 
 
 def format_all_perfect(metric: str) -> str:
@@ -216,8 +222,8 @@ LOSS_LABELS: Mapping[str, str] = {
     "dropped": "dropped",
     "below_cutoff": OUTCOME_LABELS["below_cutoff"],
 }
-# What stands between a fate and its stage.
-_STAGE_PREPOSITIONS: Mapping[str, str] = {"dropped": "by", "below_cutoff": "after"}
+# What a stage did to the documents of a fate.
+_LOSSES_BY_STAGE: Mapping[str, str] = {"dropped": "dropped by", "below_cutoff": "ranked below cutoff by"}
 
 NO_STAGES = (
     "the run has no stages. Return one ranking per stage from the retriever, {'bm25': found, 'reranked': reranked}, "
@@ -233,8 +239,7 @@ def format_loss(column: str) -> str:
         ('dropped by fused', 'not retrieved')
     """
     fate, _, stage = column.partition(":")
-    label = LOSS_LABELS.get(fate, fate)
-    return f"{label} {_STAGE_PREPOSITIONS[fate]} {stage}" if stage else label
+    return f"{_LOSSES_BY_STAGE[fate]} {stage}" if stage else LOSS_LABELS.get(fate, fate)
 
 
 def format_losses(losses: Mapping[str, int]) -> str:
@@ -279,7 +284,7 @@ def format_ceiling_head(metric: str) -> str:
     return f"{metric} ceiling"
 
 
-CEILING_MEANING = "ceiling: the stage's documents in the best order"
+CEILING_MEANING = "ceiling: the value if the stage's documents were in the best order"
 
 
 def format_unreached(stages: Sequence[str]) -> str:
@@ -363,7 +368,7 @@ def format_unjudged(unjudged_shares: Mapping[str, float], k: int, *, is_condense
             text = f"the {results} is unjudged in {100 * unjudged_shares['']:.0f}% of queries"
     else:
         shares = [f"{100 * share:.0f}% for {system}" for system, share in unjudged_shares.items()]
-        text = f"Unjudged of the {results}: {join_names(shares)}"
+        text = f"Unjudged among the {results}: {join_names(shares)}"
     if is_condensed:
         return f"{text[0].upper()}{text[1:]}; they were removed from the rankings (condensed lists)."
     return f"{text[0].upper()}{text[1:]}; unjudged documents count as not relevant."
@@ -381,7 +386,7 @@ def format_missing_details(n_detailed: int, n_queries: int) -> str:
 
 def format_left_out_queries(n_shown: int, n_queries: int) -> str:
     """Return how many queries a page holds, if it cannot hold all."""
-    return f"This page shows {n_shown:,} of {n_queries:,} queries: the lowest values or largest changes."
+    return f"This page shows {n_shown:,} of {n_queries:,} queries: those with the lowest values or the largest changes."
 
 
 def format_shortened_texts(length: int) -> str:

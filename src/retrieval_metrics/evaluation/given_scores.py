@@ -50,7 +50,7 @@ def make_given_scores(
     queries = tuple(query_order)
     if not queries:
         raise ValueError(f"no query has a score for {', '.join(map(str, metrics))}")
-    common_id_type(set(map(type, queries)), "query ids of the scores")
+    common_id_type(set(map(type, queries)), "query IDs of the scores")
     columns = [[score_by_query.get(query, nan) for query in queries] for score_by_query in scores_by_metric.values()]
     values = np.array(columns).T
     return Scores(

@@ -119,7 +119,7 @@ def _merge_queries(parts: Sequence[Scores]) -> list[QueryId]:
         if shared:
             raise ValueError(f"parts must not share queries; {min(shared, key=str)!r} occurs in two of them")
         queries |= dict.fromkeys(part.queries)
-    common_id_type(set(map(type, queries)), "query ids in the parts")
+    common_id_type(set(map(type, queries)), "query IDs in the parts")
     return list(queries)
 
 

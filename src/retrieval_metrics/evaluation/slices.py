@@ -130,7 +130,7 @@ def _group_rows(scores: Scores, labels: Mapping[Any, Any] | Callable[[Any], Any]
         get_label = labels
     else:
         raise TypeError(
-            f"labels must map query ids to labels, or be a function of the query id, got {type(labels).__name__}"
+            f"labels must map query IDs to labels, or be a function of the query ID, got {type(labels).__name__}"
         )
     rows_by_label: dict[Any, list[int]] = {}
     for row, query in enumerate(scores.queries):
@@ -139,7 +139,7 @@ def _group_rows(scores: Scores, labels: Mapping[Any, Any] | Callable[[Any], Any]
             rows_by_label.setdefault(label, []).append(row)
     if not rows_by_label:
         examples = ", ".join(map(repr, scores.queries[:MAX_SHOWN_QUERIES]))
-        raise ValueError(f"no query has a label; labels are looked up by query id, such as {examples}")
+        raise ValueError(f"no query has a label; labels are looked up by query ID, such as {examples}")
     return rows_by_label
 
 

@@ -83,7 +83,7 @@ def _judge_stages(scores: Scores) -> Iterator[JudgedStage]:
         try:
             judged = judge(origin.judged.qrels, stage_run, origin.match, scores.rules.order)
         except (TypeError, ValueError) as error:  # such as chunks without an id, before they are merged
-            warn(f"stage {name!r} skipped, its results cannot be judged: {error}")
+            warn(f"stage {name!r} is skipped, because its results cannot be judged: {error}")
             continue
         yield JudgedStage(name, stage_run, judged)
 

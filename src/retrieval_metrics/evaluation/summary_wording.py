@@ -208,7 +208,7 @@ def depth_notes(depths: DepthCounts, metrics: Sequence[Metric]) -> list[str]:
         shown_metric = replace_cutoff(unchanged[0], depth)
         effects.append(f"{unchanged[0]} equals {shown_metric}")
     elif unchanged:
-        effects.append(f"{numbers.join_names(list(map(str, unchanged)))} equal their values at {depth}")
+        effects.append(f"{numbers.join_names(list(map(str, unchanged)))} equal their values at cutoff {depth}")
     if limited:
         verb = "covers" if len(limited) == 1 else "cover"
         effects.append(f"{numbers.join_names(list(map(str, limited)))} {verb} only {depth}")
@@ -302,7 +302,7 @@ def format_query_score(score: QueryScore) -> str:
         ranks = "rank" if len(score.relevant_ranks) == 1 else "ranks"
         text += f"; relevant at {ranks} {', '.join(map(str, score.relevant_ranks))}"
     elif score.n_retrieved:
-        text += "; none of them relevant"
+        text += "; no relevant document retrieved"
     if not score.is_defined:
         # Some metrics are undefined for other reasons, such as judged if nothing was retrieved.
         if not score.n_relevant:

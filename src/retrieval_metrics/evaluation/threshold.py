@@ -355,7 +355,7 @@ def _split_questions(
             unanswerable.append(query)
     if not unanswerable:
         n_unanswerable = int((n_relevant == 0).sum())
-        reason = f"the run answers 0 of {n_unanswerable}"
+        reason = f"the run has results for none of the {n_unanswerable}"
         if not n_unanswerable:
             reason = "every question has a relevant document"
         raise ValueError(f"threshold needs scores of unanswerable questions, but {reason}")

@@ -44,7 +44,8 @@ def read_queries_per_line(
                 return None
             hint = "; to read texts, use read_queries or read_corpus" if "text" in row else ""
             raise ValueError(
-                f"{where}: there is no list of documents ({', '.join(DOCUMENT_LIST_KEYS)}){hint or DOCUMENT_HINT}"
+                f"{where}: there is no list of documents under {' or '.join(map(repr, DOCUMENT_LIST_KEYS))}"
+                f"{hint or DOCUMENT_HINT}"
             )
         _require_used_columns(row, columns, where)
         query = _read_query(row, columns, where)
@@ -112,7 +113,7 @@ def _read_query(row: Mapping[str, Any], columns: Columns, where: str) -> str | i
         query_column = _find_query_key(row, where)
     query = row[str(query_column)]
     if not isinstance(query, (str, int)) or isinstance(query, bool):
-        raise ValueError(f"{where}: the id of the query must be text or a whole number, got {query!r}")
+        raise ValueError(f"{where}: the ID of the query must be text or a whole number, got {query!r}")
     return query
 
 

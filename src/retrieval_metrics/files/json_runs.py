@@ -147,7 +147,7 @@ def _read_objects(entries: list[Any], where: str) -> Any:
     """Return objects as items, or as documents with scores if they have nothing else."""
     for entry in entries:
         if not isinstance(entry, dict):
-            raise ValueError(f"{where}: {entry!r} is among objects; a ranking must hold either ids or objects")
+            raise ValueError(f"{where}: {entry!r} is among objects; a ranking must hold either IDs or objects")
     first = entries[0]
     id_keys: set[str] = set()
     if "id" not in first:
@@ -185,5 +185,5 @@ def has_items(rankings: Mapping[Any, Any], source: str) -> bool:
             run_has_items = ranking_has_items
         is_mixed = ranking_has_items and not all(isinstance(item, Retrieved) for item in ranking)
         if is_mixed or ranking_has_items != run_has_items:
-            raise ValueError(f"{source}, query {query!r}: rankings must hold either ids or retrieved items, not both")
+            raise ValueError(f"{source}, query {query!r}: rankings must hold either IDs or retrieved items, not both")
     return bool(run_has_items)

@@ -69,7 +69,7 @@ def run_to_trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.D
     require_queries(batch.queries, path)
     has_blanks = frame["document"].str.contains(r"\s") | (frame["document"] == "")
     if has_blanks.any():
-        require_single_word(frame["document"].filter(has_blanks).to_list(), "an id", path)
+        require_single_word(frame["document"].filter(has_blanks).to_list(), "an ID", path)
     return pl.DataFrame(
         {
             "query": queries,
@@ -97,7 +97,7 @@ def format_run_lines(run: Mapping[Any, Any], tag: str, path: str | PathLike[str]
             scored = [(len(documents) - index, str(document)) for index, document in enumerate(documents)]
         if not scored:
             _refuse_empty_ranking("TREC", query)
-        require_single_word([document for _, document in scored], "an id", path)
+        require_single_word([document for _, document in scored], "an ID", path)
         for rank, (score, document) in enumerate(scored, start=1):
             yield f"{query} Q0 {document} {rank} {score!r} {tag}\n"
 
@@ -113,7 +113,7 @@ def _require_no_duplicates(documents: Sequence[Any]) -> None:
 def format_qrels_lines(qrels: Qrels, path: str | PathLike[str]) -> Iterator[str]:
     """Yield the lines of a TREC file of flat judgments, without polars."""
     require_queries(qrels.queries, path)
-    require_single_word(qrels.documents, "an id", path)
+    require_single_word(qrels.documents, "an ID", path)
     has_whole_grades = not (qrels.document_grade % 1).any()
     for query, grades in qrels.as_dict().items():
         for document, grade in grades.items():
@@ -169,19 +169,19 @@ def require_single_word(words: Iterable[Any], role: str, path: str | PathLike[st
 def require_queries(queries: Iterable[Any], path: str | PathLike[str]) -> None:
     """Raise if the id of a query is not one word, or would make a comment of its line in a TREC file."""
     for query in queries:
-        require_single_word([query], "an id", path)
+        require_single_word([query], "an ID", path)
         if str(query).startswith(BYTE_ORDER_MARK):
             raise ValueError(_describe_mark(query, path))
         if str(query).startswith("#"):
             raise ValueError(
-                f"the id of a query in {path} must not begin with #, because such a line is a comment in a TREC file, "
+                f"the ID of a query in {path} must not begin with #, because such a line is a comment in a TREC file, "
                 f"got {query!r}"
             )
 
 
 def _describe_mark(query: Any, path: str | PathLike[str]) -> str:
     return (
-        f"the id of a query in {path} must not begin with a byte order mark, which is not read as a part of an id, got "
+        f"the ID of a query in {path} must not begin with a byte order mark, which is not read as a part of an ID, got "
         f"{query!r}"
     )
 
@@ -202,10 +202,10 @@ def require_text_id(frame: pl.DataFrame, format: str, path: str | PathLike[str])
         if column.dtype != pl.String:
             continue
         if (column == "").any():
-            raise ValueError(f"an id in {path} must not be empty")
+            raise ValueError(f"an ID in {path} must not be empty")
         if layout.quote is not None:
             continue
         has_separator = column.str.contains(r"[\t\r\n]")
         if has_separator.any():
             text_id = column.filter(has_separator)[0]
-            raise ValueError(f"an id in {path} must not contain a tab or a line break, got {text_id!r}")
+            raise ValueError(f"an ID in {path} must not contain a tab or a line break, got {text_id!r}")

@@ -100,9 +100,9 @@ def _read_texts(path: Source, limits: Limits | None, kind: Literal["query", "doc
 def _read_text_id(value: Any, where: str) -> str:
     """Return an id as text; raise unless it is text or a whole number."""
     if value is None or _is_nan(value) or (isinstance(value, str) and not value.strip()):
-        raise ValueError(f"{where}: there is no id")
+        raise ValueError(f"{where}: there is no ID")
     if isinstance(value, bool) or not isinstance(value, (str, Integral)):
-        raise ValueError(f"{where}: the id must be text or a whole number, got {value!r:.80} ({type(value).__name__})")
+        raise ValueError(f"{where}: the ID must be text or a whole number, got {value!r:.80} ({type(value).__name__})")
     return str(value)
 
 
@@ -152,7 +152,7 @@ def _read_tab_separated(source: Reader) -> Iterator[_Row]:
             if header:
                 raise ValueError(f"{where}: {len(fields)} columns where the header has {len(columns)}")
             raise ValueError(
-                f"{where}: {len(fields)} columns where there should be {len(columns)}: the id and the text, separated "
+                f"{where}: {len(fields)} columns where there should be {len(columns)}: the ID and the text, separated "
                 "by a tab"
             )
         yield _Row(where, dict(zip(columns, fields, strict=True)))

@@ -45,7 +45,7 @@ def read_folder(folder: Path) -> dict[str, str]:
         try:
             texts[relative_path.as_posix()] = path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise ValueError(f"{path} is not UTF-8: {error}; convert it, or give the texts by id") from error
+            raise ValueError(f"{path} is not UTF-8: {error}; convert it, or give the texts by ID") from error
     extensions = ", ".join(sorted(TEXT_FILE_EXTENSIONS))
     if not texts:
         note = ""

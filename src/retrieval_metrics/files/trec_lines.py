@@ -224,11 +224,11 @@ def _layout_hint(n_columns: int, layout: TrecLayout) -> str:
     """Return a hint at what a file with another number of columns seems to be; empty if that is unclear."""
     if layout is RUN_LAYOUT and n_columns == len(QRELS_LAYOUT.fields):
         return (
-            "; four columns are TREC qrels, which read_qrels reads; for lines query document rank score, "
-            "as ColBERT writes them, pass format='colbert'"
+            "; a line with four columns is from TREC qrels, which read_qrels reads; for lines query document rank "
+            "score, as ColBERT writes them, pass format='colbert'"
         )
     if layout is QRELS_LAYOUT and n_columns == len(RUN_LAYOUT.fields):
-        return "; six columns are a TREC run, which read_run reads"
+        return "; a line with six columns is from a TREC run, which read_run reads"
     if n_columns != len(layout.used):
         return ""
     if layout is QRELS_LAYOUT:

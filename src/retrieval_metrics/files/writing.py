@@ -134,7 +134,7 @@ def _as_json_ranking(ranking: Any) -> Any:
 
 def _write_items(run: Any, path: str | PathLike[str], format: str) -> None:
     if format not in {*JSON_FORMATS, *BINARY_FORMATS}:
-        raise ValueError(f"a {format} file cannot hold Retrieved items, only ids; write .json, .jsonl or .parquet")
+        raise ValueError(f"a {format} file cannot hold Retrieved items, only IDs; write .json, .jsonl or .parquet")
     rankings = {}
     for query, ranking in run.items():
         rankings[query] = [encode_item(item, f"query {query!r}") for item in ranking]
@@ -260,7 +260,7 @@ def _write_json(path: str | PathLike[str], content: dict[Any, Any]) -> None:
         if not isinstance(query, str):
             raise ValueError(
                 f"the keys of a JSON object are text, so query {query!r} would become text; write .jsonl or "
-                ".parquet, or convert the ids with str"
+                ".parquet, or convert the IDs with str"
             )
     text = _encode_json(content, indent=1) + b"\n"
     with open_for_saving(path) as file:

@@ -54,7 +54,7 @@ def list_advice(text: str) -> str:
     for separator in _SEPARATORS:
         if separator in text:
             return (
-                f"if it holds several ids, write [part.strip() for part in text.split({separator!r})]; if it is "
-                f"one id, write a list: [{show_text(text)}]"
+                f"if it holds several IDs, write [part.strip() for part in text.split({separator!r})]; if it is "
+                f"one ID, write a list: [{show_text(text)}]"
             )
     return f"write a list: [{show_text(text)}]"

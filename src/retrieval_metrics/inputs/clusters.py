@@ -83,7 +83,7 @@ def find_clusters(questions: Any, qrels: Qrels, by: ClustersBy) -> Clusters | No
 def cluster_queries(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[Any], Any] | str) -> Clusters:
     """Return the clusters of queries, as a mapping or a function of the query id says."""
     if isinstance(by, str):
-        raise ValueError(f'clusters must be a mapping, a function of the query id, "source" or None, got {by!r}')
+        raise ValueError(f'clusters must be a mapping, a function of the query ID, "source" or None, got {by!r}')
     if isinstance(by, Mapping):
         if not any(query in by for query in queries):
             first_queries = ", ".join(map(repr, queries[:MAX_SHOWN_QUERIES]))
@@ -93,7 +93,7 @@ def cluster_queries(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable
         get_cluster = by
     else:
         raise TypeError(
-            f'clusters must be a mapping, a function of the query id, "source" or None, got {type(by).__name__}'
+            f'clusters must be a mapping, a function of the query ID, "source" or None, got {type(by).__name__}'
         )
     clusters = Clusters(queries, [_list_names(get_cluster(query)) for query in queries], by_source=False)
     if len(queries) > 1 and clusters.count == 1:

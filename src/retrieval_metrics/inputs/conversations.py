@@ -29,7 +29,7 @@ def read_messages(conversation: Any, where: str) -> tuple[dict[str, str], ...]:
             )
         if message.keys() != MESSAGE_KEYS or message["role"] not in ROLES:
             raise ValueError(
-                f"a message before {where} has a role, {' or '.join(map(repr, ROLES))}, and a content; got "
+                f"a message before {where} must have a role, {' or '.join(map(repr, ROLES))}, and a content; got "
                 f"{dict(message)!r}"
             )
     return tuple({"role": message["role"], "content": message["content"]} for message in conversation)

@@ -150,11 +150,11 @@ class LongTable:
         if column.dtype.is_integer():
             integers: pl.Series = column.cast(pl.Int64, strict=False)
             if integers.null_count():
-                self._refuse(integers.is_null(), f"has a {role} beyond 64 bits; give such ids as text")
+                self._refuse(integers.is_null(), f"has a {role} beyond 64 bits; give such IDs as text")
             return integers
         if column.dtype != pl.String:
             raise TypeError(
-                f"column {column.name!r} of {self.source} must hold ids, text or whole numbers, not {column.dtype}; "
+                f"column {column.name!r} of {self.source} must hold IDs, text or whole numbers, not {column.dtype}; "
                 "convert it to text or to whole numbers"
             )
         if "blanks" not in self.allow:
@@ -186,7 +186,7 @@ class LongTable:
         has_control = column.str.contains(CONTROL_CHARACTERS)
         if has_control.any():
             self._refuse(
-                has_control, f"has a {role} with a control character, in column {column.name!r}; remove it from the id"
+                has_control, f"has a {role} with a control character, in column {column.name!r}; remove it from the ID"
             )
         if role != "document" or not column.str.contains(r"^\s*[\[({]").any():
             return

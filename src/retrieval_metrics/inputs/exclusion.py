@@ -62,11 +62,11 @@ class Exclusion:
         self._document_kind: type | None = None
         if isinstance(exclude, str):
             if exclude != QUERY_ID:
-                raise ValueError(f"exclude must be {QUERY_ID!r} or a mapping of query ids to ids, got {exclude!r}")
+                raise ValueError(f"exclude must be {QUERY_ID!r} or a mapping of query IDs to IDs, got {exclude!r}")
             return
         if not isinstance(exclude, Mapping):
             raise TypeError(
-                f"exclude must be {QUERY_ID!r} or a mapping of query ids to the ids to leave out, got "
+                f"exclude must be {QUERY_ID!r} or a mapping of query IDs to the IDs to leave out, got "
                 f"{type(exclude).__name__}"
             )
         if not exclude:
@@ -75,13 +75,13 @@ class Exclusion:
         types: set[type] = set()
         for query, ids in exclude.items():
             if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Collection):
-                raise TypeError(f"exclude must map query {query!r} to a list or set of ids, got {ids!r}")
-            common_id_type(set(map(type, ids)), f"the ids to leave out for query {query!r}")
+                raise TypeError(f"exclude must map query {query!r} to a list or set of IDs, got {ids!r}")
+            common_id_type(set(map(type, ids)), f"the IDs to leave out for query {query!r}")
             ids_by_query[query] = frozenset(ids)
             types.update(map(type, ids))
             _require_valid_ids(list(ids), query)
-        common_id_type(set(map(type, ids_by_query)), "query ids in exclude=")
-        self._document_kind = common_id_type(types, "the ids to leave out")
+        common_id_type(set(map(type, ids_by_query)), "query IDs in exclude=")
+        self._document_kind = common_id_type(types, "the IDs to leave out")
         self._ids_by_query = ids_by_query
 
     def require_fitting_ids(self, qrels: Qrels) -> None:
@@ -94,8 +94,8 @@ class Exclusion:
         self.require_fitting_types(qrels.query_kind, qrels.document_kind)
         if self._ids_by_query is not None and not any(query in self._ids_by_query for query in qrels.queries):
             raise ValueError(
-                f"exclude has none of the judged queries: it begins with {next(iter(self._ids_by_query))!r}, the qrels "
-                f"with {qrels.queries[0]!r}"
+                f"exclude has none of the judged queries: it has, for example, {next(iter(self._ids_by_query))!r}, and "
+                f"the qrels have {qrels.queries[0]!r}"
             )
 
     def require_fitting_types(self, query_kind: type | None, document_kind: type | None) -> None:
@@ -109,9 +109,9 @@ class Exclusion:
             TypeError: If they are.
         """
         if self._ids_by_query is None:
-            require_same_id_type(query_kind, "query ids in the qrels", document_kind, "document ids")
+            require_same_id_type(query_kind, "query IDs in the qrels", document_kind, "document IDs")
             return
-        require_same_id_type(self._document_kind, "the ids to leave out", document_kind, "document ids in the qrels")
+        require_same_id_type(self._document_kind, "the IDs to leave out", document_kind, "document IDs in the qrels")
 
     def find_relevant(self, qrels: Qrels) -> list[tuple[QueryId, DocumentId]]:
         """Return the queries and documents that are relevant and left out, so that nothing can find them."""
@@ -227,7 +227,7 @@ class Exclusion:
 
 def _require_valid_ids(ids: Sequence[Any], query: QueryId) -> None:
     """Raise if an id to leave out could be that of no document, because it would leave out nothing in silence."""
-    require_valid_ids(ids, lambda position: f"the id {ids[position]!r} to leave out for query {query!r}")
+    require_valid_ids(ids, lambda position: f"the ID {ids[position]!r} to leave out for query {query!r}")
 
 
 def as_exclusion(exclude: Exclude | Exclusion | None) -> Exclusion | None:

@@ -53,7 +53,7 @@ def convert_to_items(answer: Any, where: str) -> Items:
 metadata={'source': 'with'}, tokens=None)]
     """
     if isinstance(answer, (str, bytes, Mapping, set, frozenset)) or not isinstance(answer, Iterable):
-        raise TypeError(f"{where} must hold a list of documents or ids, got {answer!r} ({type(answer).__name__})")
+        raise TypeError(f"{where} must hold a list of documents or IDs, got {answer!r} ({type(answer).__name__})")
     return [_convert_item(document, where) for document in answer]
 
 
@@ -105,7 +105,7 @@ def _convert_item(document: Any, where: str) -> Retrieved | DocumentId:
             return host.documents([document])[0]
         item = find_item({key: getattr(document, key) for key in DOCUMENT_KEYS if hasattr(document, key)})
     if item is None:
-        raise TypeError(f"{where} must hold documents or ids; it holds {document!r} ({type(document).__name__})")
+        raise TypeError(f"{where} must hold documents or IDs; it holds {document!r} ({type(document).__name__})")
     return item
 
 

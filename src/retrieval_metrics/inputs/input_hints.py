@@ -39,7 +39,7 @@ def refuse_frame(argument: Any, role: str, reader: str) -> None:
     has_columns = hasattr(argument, "columns") or hasattr(argument, "column_names")
     if has_columns and not isinstance(argument, Mapping):
         raise TypeError(
-            f"{role} must be a mapping of query ids, got a {type(argument).__name__}; read it with {reader}(frame)"
+            f"{role} must be a mapping of query IDs, got a {type(argument).__name__}; read it with {reader}(frame)"
         )
 
 

@@ -91,13 +91,13 @@ def decode_item(entry: Mapping[str, Any], where: str) -> Retrieved:
         if key not in ITEM_FIELDS:
             raise ValueError(f"{where}: a retrieved item has {', '.join(ITEM_FIELDS)}, not {key!r}")
     if "id" not in entry or not isinstance(entry["id"], (str, int, type(None))) or isinstance(entry["id"], bool):
-        raise ValueError(f"{where}: a retrieved item needs an id, text, a whole number or null, got {entry!r}")
+        raise ValueError(f"{where}: a retrieved item needs an ID, text, a whole number or null, got {entry!r}")
     if not isinstance(entry.get("metadata", {}), dict):
         raise ValueError(f"{where}: the metadata of an item must be an object, got {entry['metadata']!r}")
     if not isinstance(entry.get("copies", []), list):
         raise ValueError(f"{where}: the copies of an item must be a list, got {entry['copies']!r}")
     if not isinstance(entry.get("contains", []), list):
-        raise ValueError(f"{where}: what an item contains must be a list of ids, got {entry['contains']!r}")
+        raise ValueError(f"{where}: what an item contains must be a list of IDs, got {entry['contains']!r}")
     fields_of_item = dict(entry)
     fields_of_item["contains"] = tuple(entry.get("contains", ()))
     fields_of_item["copies"] = tuple(decode_item(copy, where) for copy in entry.get("copies", ()))
@@ -145,7 +145,7 @@ def encode_judged(judged: Any, where: str) -> dict[str, Any]:
         return entry
     if isinstance(judged, Piece):
         raise ValueError(f"{where}: a {type(judged).__name__} cannot be written")
-    return {"type": "id", "id": to_json_value(judged, f"an id judged for {where}")}
+    return {"type": "id", "id": to_json_value(judged, f"an ID judged for {where}")}
 
 
 def decode_judged(entry: Mapping[str, Any], where: str) -> Any:

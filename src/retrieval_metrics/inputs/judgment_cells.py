@@ -62,7 +62,7 @@ def read_cells(
                 if column in CELL_COLUMNS:
                     raise TypeError(
                         f"row {number}: {column!r} is the bare string {show_text(cell)}; {list_advice(cell)}; or pass "
-                        "what stands between the ids of a cell, separator=';', or '' if each cell holds one"
+                        "what stands between the IDs of a cell, separator=';', or '' if each cell holds one"
                     )
                 continue
             texts.append(cell)
@@ -146,7 +146,7 @@ def refuse_separator(separator: str | None) -> None:
     """
     if separator is not None:
         raise ValueError(
-            f"separator={separator!r} splits the ids in cells of text, and this dataset has no such cells; leave it out"
+            f"separator={separator!r} splits the IDs in cells of text, and this dataset has no such cells; leave it out"
         )
 
 
@@ -161,7 +161,7 @@ def _require_use(separator: str, texts: Sequence[str], plain_texts: Sequence[str
             if other in text.strip():
                 raise ValueError(
                     f"separator={separator!r} occurs in no cell, but {other!r} does, as in {text!r}; pass "
-                    f"separator={other!r} if it stands between ids, separator='' if each cell holds one id"
+                    f"separator={other!r} if it stands between IDs, separator='' if each cell holds one ID"
                 )
 
 
@@ -179,20 +179,20 @@ def _find_separator(texts: Sequence[str]) -> str:
     if len(cell_by_separator) > 1:
         examples = " and ".join(map(repr, cell_by_separator.values()))
         raise ValueError(
-            f"cells hold different separators, as in {examples}; pass the one between ids, as in "
-            f"separator={next(iter(cell_by_separator))!r}, or separator='' if each cell holds one id"
+            f"cells hold different separators, as in {examples}; pass the one between IDs, as in "
+            f"separator={next(iter(cell_by_separator))!r}, or separator='' if each cell holds one ID"
         )
     if cell_by_separator:
         ((separator, example),) = cell_by_separator.items()
         warn(
-            f"cells such as {example!r} are read as lists of ids; pass separator={separator!r} if that is right, "
-            "separator='' if each holds one id"
+            f"cells such as {example!r} are read as lists of IDs; pass separator={separator!r} if that is right, "
+            "separator='' if each holds one ID"
         )
         return separator
     for text in texts:
         if COMMA in text.strip():
             raise ValueError(
-                f"the cell {text!r} can hold one id or several; pass separator=',' if several, separator='' if one"
+                f"the cell {text!r} can hold one ID or several; pass separator=',' if several, separator='' if one"
             )
     return ONE_ID
 
@@ -266,4 +266,4 @@ def _as_text_id(value: Any, where: str) -> str:
         return str(value)
     if isinstance(value, float) and value.is_integer():  # spreadsheets store whole numbers so
         return str(int(value))
-    raise ValueError(f"{where}: {value!r} is not an id; ids are text or whole numbers")
+    raise ValueError(f"{where}: {value!r} is not an ID; IDs are text or whole numbers")

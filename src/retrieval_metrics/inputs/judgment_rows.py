@@ -130,7 +130,7 @@ def read_document_objects(judgments: list[Any], number: int) -> Any:
         if not isinstance(element, Mapping) or find_document_column(element) is None:
             names = ", ".join(DOCUMENT_COLUMNS[:MAX_SHOWN_NAMES])
             raise ValueError(
-                f"row {number}: {element!r:.200} names no document ({names}, ...); write ids, or {{id: grade}}"
+                f"row {number}: {element!r:.200} names no document ({names}, ...); write IDs, or {{id: grade}}"
             )
         document = element[find_document_column(element) or ""]
         if document in grades:

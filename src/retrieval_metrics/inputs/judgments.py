@@ -153,7 +153,7 @@ def _read_query(judgments: Any, query: QueryId) -> Grades | list[Grades]:
     if not isinstance(judgments, NESTED_TYPES):
         if not hasattr(judgments, "tolist"):  # arrays and series have it
             raise TypeError(
-                f"the judgments of query {query!r} must be a mapping of ids to grades, a list or set of ids, or a list "
+                f"the judgments of query {query!r} must be a mapping of IDs to grades, a list or set of IDs, or a list "
                 f"of groups, got {type(judgments).__name__}"
             )
         judgments = judgments.tolist()
@@ -206,7 +206,7 @@ def _read_group(group: Any, number: int, query: QueryId) -> Grades:
     for document in group:
         if isinstance(document, NESTED_TYPES):
             raise TypeError(
-                f"group {number} of query {query!r} holds {show_value(document)}; groups hold ids and cannot be nested "
+                f"group {number} of query {query!r} holds {show_value(document)}; groups hold IDs and cannot be nested "
                 "deeper"
             )
     return dict.fromkeys(group, 1.0)

@@ -101,7 +101,7 @@ class Qrels:
 
             refuse_frame(qrels, "judgments", "Qrels.from_frame")
             hint = wrong_argument_hint(qrels, "qrels")
-            raise TypeError(f"qrels must map each query id to its judgments, got {type(qrels).__name__}{hint}")
+            raise TypeError(f"qrels must map each query ID to its judgments, got {type(qrels).__name__}{hint}")
         if not qrels:
             raise ValueError("the qrels are empty: there is no judged query to evaluate")
         joined = self._read(qrels)
@@ -155,14 +155,14 @@ class Qrels:
         self.queries = queries
         self.documents = documents
         self.bounds = bounds
-        self.query_kind = common_id_type(set(map(type, queries)), "query ids in the qrels")
+        self.query_kind = common_id_type(set(map(type, queries)), "query IDs in the qrels")
         types = {str} if are_text and documents else set(map(type, documents))
         piece_types = {cls for cls in types if issubclass(cls, Piece)}
         if Retrieved in types:
             raise TypeError(
                 "the qrels hold retrieved items, which belong to a run; evaluate(qrels, run) takes the judgments first"
             )
-        self.document_kind = common_id_type(types - piece_types, "document ids in the qrels")
+        self.document_kind = common_id_type(types - piece_types, "document IDs in the qrels")
         self.has_pieces = bool(piece_types)
         self.document_query = np.repeat(np.arange(len(queries)), np.diff(np.array(bounds)))
 
@@ -177,7 +177,7 @@ class Qrels:
         for query in queries:
             # The text of a question can be its id, so only one that says nothing is refused.
             if isinstance(query, str) and not query.strip():
-                raise ValueError(f"the qrels hold the query id {query!r}, which is blank; give each query its own id")
+                raise ValueError(f"the qrels hold the query ID {query!r}, which is blank; give each query its own ID")
 
     def _name_document(self, position: int) -> str:
         query = self.queries[int(self.document_query[position])]

@@ -716,7 +716,7 @@ def _find_id(row: Mapping[str, Any], text: str) -> QueryId:
         if isinstance(query, float):
             raise TypeError(
                 f"the {key!r} of the question {text!r} is {query!r}, as pandas writes whole numbers where one is "
-                "missing; fill it in, or read ids as text: pandas.read_csv(path, dtype=str)"
+                "missing; fill it in, or read IDs as text: pandas.read_csv(path, dtype=str)"
             )
         if query is not None:
             return query  # type: ignore[no-any-return]  # checked where the questions are used

@@ -106,7 +106,7 @@ def question_texts(questions: QueryTexts | Questions) -> Mapping[Any, str]:
     texts: Mapping[Any, Any] | Any = questions.queries if isinstance(questions, Questions) else questions
     if not isinstance(texts, Mapping):
         raise TypeError(
-            f"questions must map query ids to texts, or be an EvaluationSet, got {type(texts).__name__}; "
+            f"questions must map query IDs to texts, or be an EvaluationSet, got {type(texts).__name__}; "
             "EvaluationSet.from_dataset(...) reads pairs and rows"
         )
     for query, text in texts.items():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 # What to pass instead of dicts, for error messages.
-ITEMS_HINT = 'their ids, or items: [rm.Retrieved(row["id"], row["text"]) for row in found]'
+ITEMS_HINT = 'their IDs, or items: [rm.Retrieved(row["id"], row["text"]) for row in found]'
 PAIR_LENGTH = 2
 
 
@@ -43,7 +43,7 @@ def _refuse_no_list(ranking: Any, query: QueryId) -> NoReturn:
     if isinstance(ranking, (str, bytes)):
         raise TypeError(f"the ranking of query {query!r} is the bare string {ranking!r}; write a list: [{ranking!r}]")
     message = (
-        f"the ranking of query {query!r} must be a list of document ids, best first, or a mapping of document ids "
+        f"the ranking of query {query!r} must be a list of document IDs, best first, or a mapping of document IDs "
         f"to scores, got {type(ranking).__name__}"
     )
     if isinstance(ranking, (set, frozenset)):
@@ -59,7 +59,7 @@ def _require_ids_or_items(element: Any, query: QueryId) -> None:
         return
     if is_list_of_ids(element):
         raise TypeError(
-            f"the ranking of query {query!r} holds lists such as {show_value(element)}; pass one list of ids, best "
+            f"the ranking of query {query!r} holds lists such as {show_value(element)}; pass one list of IDs, best "
             "first"
         )
     raise TypeError(
@@ -75,7 +75,7 @@ def is_missing_id(item_id: Any) -> bool:
 
 def refuse_empty_id(query: QueryId) -> NoReturn:
     """Raise because a ranking holds an empty id."""
-    raise ValueError(f"the ranking of query {query!r} holds an empty id, ''; give each document an id, or remove it")
+    raise ValueError(f"the ranking of query {query!r} holds an empty ID, ''; give each document an ID, or remove it")
 
 
 def is_list_of_ids(element: Sequence[Any]) -> bool:

@@ -110,7 +110,7 @@ class RowPaths:
             return [excluded]
         if isinstance(excluded, Mapping) or not isinstance(excluded, Collection):
             raise TypeError(
-                f"{self.exclude} must be the id of a document to leave out, or a list of ids, got {excluded!r}; write "
+                f"{self.exclude} must be the ID of a document to leave out, or a list of IDs, got {excluded!r}; write "
                 "[] to leave out none"
             )
         return list(excluded)

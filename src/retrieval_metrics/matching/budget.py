@@ -221,6 +221,6 @@ def missing_lengths_error(budget: Budget) -> ValueError:
             "calls, such as Trajectories.union()"
         )
     return ValueError(
-        f"a cutoff of {budget} needs the lengths of the items, but the rankings hold only ids; pass lists of "
+        f"a cutoff of {budget} needs the lengths of the items, but the rankings hold only IDs; pass lists of "
         "Retrieved(id, text=...)"
     )

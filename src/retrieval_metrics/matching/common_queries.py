@@ -28,7 +28,7 @@ def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
 
         refuse_frame(run, "rankings", "Run.from_frame")
         raise TypeError(
-            f"a run must map each query id to its ranking, got {type(run).__name__}{wrong_argument_hint(run, 'run')}"
+            f"a run must map each query ID to its ranking, got {type(run).__name__}{wrong_argument_hint(run, 'run')}"
         )
     if hasattr(run, "interleaved"):  # Trajectories, a class of a folder that this one may not import
         raise TypeError("trajectories are not a run yet; evaluate a view of them, such as trajectories.union()")
@@ -36,8 +36,8 @@ def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
         run.require_judged_rows(frozenset(qrels.queries))
     if not run:
         raise ValueError("the run is empty; write a query without retrieved documents as {query: []}")
-    run_type = common_id_type(set(map(type, run)), "query ids in the run")
-    require_same_id_type(qrels.query_kind, "query ids in the qrels", run_type, "those in the run")
+    run_type = common_id_type(set(map(type, run)), "query IDs in the run")
+    require_same_id_type(qrels.query_kind, "query IDs in the qrels", run_type, "those in the run")
     n_common = sum(map(run.__contains__, qrels.queries))
     if not n_common:
         raise ValueError(
@@ -61,4 +61,6 @@ def _advise_on_order(run: RunMapping, qrels: Qrels) -> str:
 
 
 def _format_first(queries: Iterable[QueryId]) -> str:
-    return ", ".join(map(repr, islice(queries, MAX_LISTED_QUERIES)))
+    first_queries = list(map(repr, islice(queries, MAX_LISTED_QUERIES)))
+    noun = "query" if len(first_queries) == 1 else "queries"
+    return f"{noun} {', '.join(first_queries)}"

@@ -141,8 +141,8 @@ def _find_in_short_lists(qrels: Qrels, run: RunMapping) -> _FoundDocuments | Non
 
 def _require_matching_id_types(qrels: Qrels, id_types: set[type]) -> None:
     """Raise unless the ids of the run and of the judgments are of one type, so that they can match."""
-    run_type = common_id_type(id_types - {MissingId}, "document ids in the run")
-    qrels_ids = "document ids in the qrels"
+    run_type = common_id_type(id_types - {MissingId}, "document IDs in the run")
+    qrels_ids = "document IDs in the qrels"
     if run_type is str and qrels.document_kind is int and {0, 1} <= set(qrels.documents) <= {0, 1, 2, 3}:
         qrels_ids += " (if these are grades, write {id: grade})"
     require_same_id_type(qrels.document_kind, qrels_ids, run_type, "those in the run")
@@ -291,7 +291,7 @@ class IdFinder:
         except TypeError as error:
             query = self.queries[index]
             raise TypeError(
-                f"the ranking of query {query!r} holds something that is not a document id: {error}"
+                f"the ranking of query {query!r} holds something that is not a document ID: {error}"
             ) from error
         if "" in first_index:
             refuse_empty_id(self.queries[index])

@@ -35,8 +35,8 @@ class IdRule:
         if not missing:
             return
         keys = [self._key(item) for _, item in ranking]
-        id_type = common_id_type({type(key) for key in keys} - {type(None)}, "document ids in the run")
-        require_same_id_type(self._qrels.document_kind, "document ids in the qrels", id_type, "those in the run")
+        id_type = common_id_type({type(key) for key in keys} - {type(None)}, "document IDs in the run")
+        require_same_id_type(self._qrels.document_kind, "document IDs in the qrels", id_type, "those in the run")
         for (rank, item), key in zip(ranking, keys, strict=True):
             ids = (key, *item.contains) if self._finds_contained else (key,)
             for document_id in ids:

@@ -88,7 +88,7 @@ def _read_items(qrels: Qrels, run: RunMapping, matching: Matching) -> ItemsByQue
         if isinstance(ranking, Mapping):
             if ranking:
                 raise TypeError(
-                    f"the ranking of query {query!r} maps ids to scores, but {_reason_for_items(qrels, matching)}; "
+                    f"the ranking of query {query!r} maps IDs to scores, but {_reason_for_items(qrels, matching)}; "
                     "pass a list of Retrieved(id, text=..., source=...), best first"
                 )
             ranking = []
@@ -114,7 +114,7 @@ def _reason_for_items(qrels: Qrels, matching: Matching) -> str:
         return "the judgments need texts, sources or metadata"
     if matching.by != "id":
         return "match= needs texts, sources or metadata"
-    return "match=Matching(...) or another item of the run requires Retrieved"
+    return "match=Matching(...), or another item that is a Retrieved, requires every item to be one"
 
 
 def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]]:
@@ -141,7 +141,7 @@ def _read_ids(rankings: ItemsByQuery, matching: Matching) -> dict[Any, list[Any]
         return ids
     if matching.by == "id":
         raise ValueError(
-            f"an item in the ranking of query {queries_without_id[0]!r} has no id; match by 'source' or "
+            f"an item in the ranking of query {queries_without_id[0]!r} has no ID; match by 'source' or "
             "'metadata:<name>' or a callable, or judge by Quote, Text or Span"
         )
     if not has_any_id:

@@ -64,7 +64,7 @@ def _join(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, orde
     if isinstance(run, Run):
         if match != "id" or qrels.has_pieces:
             raise TypeError(
-                "a Run in columns holds only ids, which can only be matched by id; pass lists of Retrieved per query"
+                "a Run in columns holds only IDs, which can only be matched by ID; pass lists of Retrieved per query"
             )
         if order.ties != "input" and not order.single_precision and not is_forked_from_polars():
             # Imported here because only runs in columns need it.

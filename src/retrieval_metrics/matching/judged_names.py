@@ -51,11 +51,11 @@ def require_judged_names(qrels: Qrels, documents: Any, match: str | Key | Matchi
     if by == FILE_NAME:
         _require_unique_names(judged_ids, names, items)
     if by != "id" or known_names & judged_ids.keys():
-        _require_known(judged_ids, known_names, "ids" if by == "id" else "names")
+        _require_known(judged_ids, known_names, "ID" if by == "id" else "name")
     sources = {item.source if item.source is not None else str(item.id) for item in items}
     spans_and_quotes = _list_lonely_pieces(qrels)
     judged_sources = dict.fromkeys(piece.source for piece in spans_and_quotes if isinstance(piece, Span))
-    _require_known(judged_sources, sources, "sources of spans")
+    _require_known(judged_sources, sources, "span source")
     quotes = dict.fromkeys(piece.text for piece in spans_and_quotes if isinstance(piece, Quote))
     _require_quotes(quotes, items)
 
@@ -93,7 +93,8 @@ def _require_known(judged: Iterable[str], known: set[Any], kind: str) -> None:
     missing = [name for name in judged if name not in known]
     if not missing or not known:
         return
-    raise ValueError(f"{len(missing)} judged {kind} are not among the documents: {_format_missing(missing, known)}")
+    subject = f"1 judged {kind} is" if len(missing) == 1 else f"{len(missing)} judged {kind}s are"
+    raise ValueError(f"{subject} not among the documents: {_format_missing(missing, known)}")
 
 
 def find_nearest_name(name: Any, known: Iterable[Any]) -> str | None:
@@ -153,4 +154,5 @@ def _require_quotes(quotes: Iterable[str], items: Sequence[Retrieved]) -> None:
     if missing:
         first = missing[0]
         shown = first if len(first) <= MAX_SHOWN_CHARACTERS else first[:MAX_SHOWN_CHARACTERS] + "..."
-        raise ValueError(f"{len(missing)} judged quotes are in none of the documents, such as {shown!r}")
+        subject = "1 judged quote is" if len(missing) == 1 else f"{len(missing)} judged quotes are"
+        raise ValueError(f"{subject} in none of the documents, such as {shown!r}")

@@ -223,7 +223,7 @@ class JudgedRun:
     def condensed(self) -> JudgedRun:
         """Return the judged run with unjudged documents removed from the rankings; documents below them move up."""
         if not self.is_by_id or self.qrels.has_pieces:
-            raise ValueError("unjudged documents can be removed from rankings only if documents are judged by id")
+            raise ValueError("unjudged documents can be removed from rankings only if documents are judged by ID")
         return self._condensed
 
     @cached_property

@@ -46,7 +46,7 @@ class QuoteRule:
                 if len(normalised) < matching.min_quote_length:
                     raise ValueError(
                         f"the quote {quote.text!r} for query {qrels.queries[query]!r} has {len(normalised)} characters "
-                        f"and would be found by chance; quote at least {matching.min_quote_length}, or set "
+                        f"and would be found by chance; quote at least {matching.min_quote_length} characters, or set "
                         f"match=Matching(min_quote_length={len(normalised)})"
                     )
                 self._quotes_by_query.setdefault(query, []).append(_JudgedQuote(piece_position, quote.text, normalised))

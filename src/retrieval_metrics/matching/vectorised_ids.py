@@ -101,7 +101,7 @@ def _make_judged_frame(qrels: Qrels) -> pl.DataFrame:
 def _require_same_type_of_ids(qrels: Qrels, batch: Batch) -> None:
     if len(batch.documents):
         id_type = int if batch.documents.dtype.is_integer() else str
-        require_same_id_type(qrels.document_kind, "document ids in the qrels", id_type, "those in the run")
+        require_same_id_type(qrels.document_kind, "document IDs in the qrels", id_type, "those in the run")
 
 
 def _find_judged(judged: pl.DataFrame, judged_ids: pl.Series, batch: Batch, query_position: IntArray) -> _FoundRows:

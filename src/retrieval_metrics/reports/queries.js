@@ -310,7 +310,7 @@
       return make("th", { scope: "col", "aria-sort": sorted }, button);
     })));
   };
-  root.replaceChildren(panel, make("p", { class: "hint" }, "Keys: j next query, k previous query, / search, Esc clears it."), count,
+  root.replaceChildren(panel, make("p", { class: "hint" }, "Keys: j next query, k previous query, / search, Esc clears the search."), count,
     make("table", { class: "heads", "aria-label": "order of the queries" }, head), list, more);
   controls();
   update();

@@ -109,10 +109,10 @@ def _read_ranking(answer: Any, query: QueryId) -> Ranking:
             return list(host.convert_items(ranking))
         if not isinstance(first, Retrieved):
             raise TypeError(
-                f"the retriever returned objects of type {type(first).__name__} for query {query!r}; return the ids of "
+                f"the retriever returned objects of type {type(first).__name__} for query {query!r}; return the IDs of "
                 "the documents, best first, or items: [rm.Retrieved(id, text=...) for ... in found]"
             )
-    common_id_type(set(map(type, ranking)), f"the document ids retrieved for query {query!r}")
+    common_id_type(set(map(type, ranking)), f"the document IDs retrieved for query {query!r}")
     if "" in ranking:
         refuse_empty_id(query)
     return ranking
@@ -123,10 +123,10 @@ def _require_scores(answer: Mapping[Any, Any], query: QueryId) -> None:
         if not isinstance(value, Real):
             raise TypeError(
                 f"the retriever returned a mapping for query {query!r} with a {type(value).__name__} under "
-                f"{name!r}; a mapping must map document ids to scores, or stages to rankings, so put nothing but "
+                f"{name!r}; a mapping must map document IDs to scores, or stages to rankings, so put nothing but "
                 "document scores in the mapping"
             )
-    common_id_type(set(map(type, answer)), f"the document ids retrieved for query {query!r}")
+    common_id_type(set(map(type, answer)), f"the document IDs retrieved for query {query!r}")
     if "" in answer:
         refuse_empty_id(query)
     require_finite_scores(answer, query)
@@ -135,11 +135,11 @@ def _require_scores(answer: Mapping[Any, Any], query: QueryId) -> None:
 def _refuse_pairs(pair: Sequence[Any], query: QueryId) -> NoReturn:
     if is_list_of_ids(pair) and all(isinstance(part, (str, Integral)) for part in pair):
         raise TypeError(
-            f"the retriever returned lists such as {pair!r} for query {query!r}; return one list of ids, best first"
+            f"the retriever returned lists such as {pair!r} for query {query!r}; return one list of IDs, best first"
         )
     if pair and isinstance(pair[0], (str, Integral)):
         example = repr(pair)
-        remedy = "dict(found), which is ids with scores"
+        remedy = "dict(found), which is IDs with scores"
     else:
         example = f"({', '.join(type(part).__name__ for part in pair)})"
         remedy = "[document for document, score in found]"

@@ -110,7 +110,7 @@ def fuse(
             query_points = points_by_query.setdefault(query, {})
             for document, document_points in points.items():
                 query_points.setdefault(document, []).append(document_points)
-        id_types.append(_RunIdType(name, common_id_type(types, f"document ids of {name!r}")))
+        id_types.append(_RunIdType(name, common_id_type(types, f"document IDs of {name!r}")))
     _require_one_id_type(id_types)
     fused = {}
     for query, query_points in points_by_query.items():
@@ -140,7 +140,7 @@ class _Identity:
                 document = self._key(element)
             elif self._match != "id":
                 raise TypeError(
-                    f"the ranking of {name!r} for query {query!r} holds only ids, such as {element!r}, but match= "
+                    f"the ranking of {name!r} for query {query!r} holds only IDs, such as {element!r}, but match= "
                     "needs more; pass Retrieved(id, text=..., source=...) for every document"
                 )
             if is_missing_id(document):
@@ -151,7 +151,7 @@ class _Identity:
     def _refuse_missing(self, name: str, query: QueryId) -> NoReturn:
         if self._match == "id":
             raise ValueError(
-                f"an item of {name!r} for query {query!r} has no id, by which documents are fused; fuse by what it "
+                f"an item of {name!r} for query {query!r} has no ID, by which documents are fused; fuse by what it "
                 "has, with match='source', match='metadata:<name>' or match=lambda item: item.text"
             )
         raise ValueError(
@@ -222,7 +222,7 @@ def _require_one_id_type(id_types: Sequence[_RunIdType]) -> None:
     last = id_types[0]
     for current in id_types[1:]:
         require_same_id_type(
-            last.id_type, f"document ids of {last.name!r}", current.id_type, f"those of {current.name!r}"
+            last.id_type, f"document IDs of {last.name!r}", current.id_type, f"those of {current.name!r}"
         )
         if current.id_type is not None:
             last = current

@@ -39,9 +39,9 @@ class Judgeable:
             ValueError: If it holds items without the values to compare.
         """
         keys = self._read_keys(ranking, query)
-        key_type = common_id_type({type(key) for key in keys}, f"the document ids retrieved for query {query!r}")
+        key_type = common_id_type({type(key) for key in keys}, f"the document IDs retrieved for query {query!r}")
         require_same_id_type(
-            self._qrels.document_kind, "document ids in the judgments", key_type, "those that were retrieved"
+            self._qrels.document_kind, "document IDs in the judgments", key_type, "those that were retrieved"
         )
 
     def _read_keys(self, ranking: Any, query: QueryId) -> list[Any]:
@@ -50,7 +50,7 @@ class Judgeable:
         if not has_items:
             if ranking and (self._qrels.has_pieces or self._match_by != "id"):
                 raise TypeError(
-                    f"the retriever returned only ids for query {query!r}, but the judgments or match= need more; "
+                    f"the retriever returned only IDs for query {query!r}, but the judgments or match= need more; "
                     "return rm.Retrieved(id, text=..., source=...) for every document"
                 )
             return list(ranking)
@@ -63,8 +63,8 @@ class Judgeable:
                 keys.append(key)
         if self._match_by == "id" and len(keys) < len(ranking):
             raise ValueError(
-                f"{len(ranking) - len(keys)} of {len(ranking)} documents retrieved for query {query!r} have no id, and "
-                "the judgments are ids; store the documents with their ids, match by 'source', 'metadata:<name>' or a "
+                f"{len(ranking) - len(keys)} of {len(ranking)} documents retrieved for query {query!r} have no ID, and "
+                "the judgments are IDs; store the documents with their IDs, match by 'source', 'metadata:<name>' or a "
                 "callable, or judge by Quote, Text or Span"
             )
         if ranking and not keys:

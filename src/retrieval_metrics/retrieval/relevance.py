@@ -70,7 +70,7 @@ def relevance_by(
     scores = np.array([score_of(document) for document in documents], dtype=np.float64)
     if _are_distances(scores):
         raise ValueError(
-            f"relevance='score' takes the highest score for the best, but those of the {len(scores)} candidates, "
+            f"relevance='score' takes the highest score as the best, but those of the {len(scores)} candidates, "
             f"best first, rise from {scores[0]:.4g} to {scores[-1]:.4g}: these look like distances; use "
             "relevance='rank', the order of the candidates, or score each with its negative distance"
         )

@@ -343,8 +343,8 @@ class RetrievalTask:
             self._log.store(query, text, encode_error(error), self._seconds[query])
         if self._raise_on_error:
             error.add_note(
-                f"while retrieving for query {query!r}{self._system_note()}; raise_on_error=False scores a query that "
-                "fails 0, and counts it"
+                f"while retrieving for query {query!r}{self._system_note()}; raise_on_error=False counts a query that "
+                "fails and scores it 0"
             )
             raise error
         self._errors[query] = error

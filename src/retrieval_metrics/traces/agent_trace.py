@@ -512,7 +512,7 @@ class AgentTrace:
             return find_numbered_citations(answer, unescape(numbered.text), numbered.documents or ())
         cited = rule(answer, context.documents) if takes_context else rule(answer)
         if isinstance(cited, str) or not isinstance(cited, Iterable):
-            raise TypeError(f"citations= must return a list of ids, empty if nothing is cited, got {cited!r}")
+            raise TypeError(f"citations= must return a list of IDs, empty if nothing is cited, got {cited!r}")
         return cited
 
     def _find_numbered_context(self, context: _ReadContext) -> _ReadContext:

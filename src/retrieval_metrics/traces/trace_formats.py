@@ -170,7 +170,7 @@ def _read_span(record: Mapping[str, Any]) -> TraceSpan:
     name = str(fields.own.get("name") or "")
     if span_id is None or trace_id is None:
         raise TraceError(
-            "a span needs an id and a trace, as in {'trace': 't1', 'span': 's1', 'parent': None, 'kind': 'retriever'}; "
+            "a span needs an ID and a trace, as in {'trace': 't1', 'span': 's1', 'parent': None, 'kind': 'retriever'}; "
             f"{_describe_other_record(record)}"
         )
     is_plain = "span" in record and not fields.attributes

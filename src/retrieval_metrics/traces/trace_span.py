@@ -135,7 +135,7 @@ class TraceSpan:
                 continue
             unnamed = [document for document in documents if document.id is None]
             if any(document.text == REDACTED for document in unnamed):
-                raise TraceError(f"the documents of {self.label} were hidden: they have neither ids nor texts")
+                raise TraceError(f"the documents of {self.label} were hidden: they have neither IDs nor texts")
             if not unnamed:
                 return documents
             if without_ids is None:

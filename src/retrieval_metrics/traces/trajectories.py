@@ -80,7 +80,7 @@ class Trajectories(Mapping[Any, Trajectory]):
     ) -> None:
         if not isinstance(of_questions, Mapping):
             raise TypeError(
-                f"Trajectories maps each query id to a Trajectory, or to several, got {type(of_questions).__name__}"
+                f"Trajectories maps each query ID to a Trajectory, or to several, got {type(of_questions).__name__}"
             )
         trajectories = {question: _as_trajectories(question, value) for question, value in of_questions.items()}
         # The rows of a question with several trajectories have texts as ids, so all other rows have texts, too.

@@ -165,8 +165,8 @@ def test_nothing_retrieved(run: Any) -> None:
 @pytest.mark.parametrize(
     ("qrels", "run", "error", "message"),
     [
-        ({1: {"10": 1}}, {"1": {"10": 1.0}}, TypeError, "query ids in the qrels are int and those in the run are str"),
-        ({"q1": {"10": 1}}, {"Q1": {"10": 1.0}}, ValueError, "no query in common: the run begins with 'Q1'"),
+        ({1: {"10": 1}}, {"1": {"10": 1.0}}, TypeError, "query IDs in the qrels are int and those in the run are str"),
+        ({"q1": {"10": 1}}, {"Q1": {"10": 1.0}}, ValueError, "no query in common: the run begins with query 'Q1'"),
     ],
 )
 def test_a_run_that_shares_no_query_is_an_error(

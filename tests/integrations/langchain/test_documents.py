@@ -21,7 +21,7 @@ def test_a_document_without_an_id_is_an_error_that_says_what_else_could_identify
     answers = {"why?": [Document("because", metadata={"source": "a.txt"})]}
     with pytest.raises(
         ValueError,
-        match=r"1 of 1 documents retrieved for query 'why\?' have no id.*match by 'source', 'metadata:<name>'",
+        match=r"1 of 1 documents retrieved for query 'why\?' have no ID.*match by 'source', 'metadata:<name>'",
     ) as raised:
         evaluate_retriever(Prepared(answers=answers), ROWS[:1], "mrr")
     assert raised.value.__notes__ == ["this is the first answer, to query 'why?' ('why?')"]
@@ -125,7 +125,7 @@ def test_a_function_returns_documents_pairs_or_ids(answer: list[Any]) -> None:
 
 @pytest.mark.parametrize("answer", [[(0.1, D1)], [("d1", 0.5)], [True], [D1, "d2"], [{"id": "d1"}]])
 def test_other_answers_are_refused_with_what_to_return(answer: list[Any]) -> None:
-    with pytest.raises(TypeError, match=r"a list of Documents, of \(Document, score\) pairs, or of ids; it holds"):
+    with pytest.raises(TypeError, match=r"a list of Documents, of \(Document, score\) pairs, or of IDs; it holds"):
         evaluate_retriever(lambda _text: answer, ROWS[:1], "mrr")
 
 

@@ -124,7 +124,7 @@ def test_the_first_answer_is_tried_before_the_others_are_asked() -> None:
         queries.append(query)
         return [Document("a text")]
 
-    with pytest.raises(ValueError, match="have no id"):
+    with pytest.raises(ValueError, match="have no ID"):
         evaluate_retriever(retrieve, [(f"query {number}", ["d1"]) for number in range(50)], "mrr")
     assert len(queries) == 1
     with pytest.raises(ValueError, match="match='metadata:parent'"):

@@ -158,7 +158,7 @@ def test_documents_come_as_themselves_as_json_or_as_ids() -> None:
 
 def test_ids_have_no_length_so_a_budget_refuses_them_and_a_failure_is_0_under_it() -> None:
     (evaluator,) = langsmith_evaluators("recall@10chars")
-    with pytest.raises(ValueError, match="needs the lengths of the items, but the rankings hold only ids"):
+    with pytest.raises(ValueError, match="needs the lengths of the items, but the rankings hold only IDs"):
         evaluator({"documents": ["x", "d7"]}, {"relevant": ["d7"]})
     for outputs, error in (({"documents": []}, None), ({}, "KeyError")):
         run: Any = SimpleNamespace(error=error)
@@ -201,7 +201,7 @@ def test_two_evaluators_stay_apart() -> None:
     [
         ({"docs": []}, {"relevant": []}, "outputs has no 'documents', which .* needs; it has 'docs'"),
         ({"documents": []}, {"answer": "x"}, "reference_outputs has no 'relevant', .* it has 'answer'"),
-        ({"documents": [Document("x")]}, {"relevant": ["d1"]}, "has no id"),
+        ({"documents": [Document("x")]}, {"relevant": ["d1"]}, "has no ID"),
         ({"documents": ["d1"]}, None, "it has nothing"),
     ],
 )

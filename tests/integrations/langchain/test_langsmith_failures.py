@@ -133,7 +133,7 @@ def test_an_output_that_cannot_be_read_has_no_score_but_the_error_and_is_warned_
     ("documents", "relevant", "message"),
     [
         (["d"], "d", "the judgments of the example are the bare string 'd'"),
-        (["d"], [7], "ids in the judgments are int and those in what was retrieved are str"),
+        (["d"], [7], "IDs in the judgments are int and those in what was retrieved are str"),
         ([3.5], ["d"], "the output cannot be judged: "),
     ],
 )
@@ -297,7 +297,7 @@ def test_a_chain_is_evaluated_by_the_documents_in_its_answer() -> None:
 @pytest.mark.parametrize("stray", ["d1", b"d1", {"d1": 1.0}, {"id": "d1"}, 5])
 def test_an_output_that_is_no_list_is_not_taken_for_documents_that_miss(stray: Any) -> None:
     (evaluator,) = langsmith_evaluators("mrr")
-    with pytest.raises(TypeError, match=r"outputs\.documents must hold a list of documents or ids, got"):
+    with pytest.raises(TypeError, match=r"outputs\.documents must hold a list of documents or IDs, got"):
         evaluator({"documents": stray}, {"relevant": ["d1"]})
 
 

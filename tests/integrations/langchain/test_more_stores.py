@@ -140,7 +140,7 @@ def test_what_the_store_holds_is_found_and_nothing_else(opened: Store) -> None:
     store = opened.store
     documents = MMRRetriever.from_store(store, k=3, lambda_mult=1).candidates("text 3", 20)
     vectors = get_vectors(store)
-    looked_up = vectors([*documents, Document("never stored", id=str(uuid.UUID(int=9**9))), Document("without an id")])
+    looked_up = vectors([*documents, Document("never stored", id=str(uuid.UUID(int=9**9))), Document("without an ID")])
     for document, vector in zip(documents, looked_up[: len(documents)], strict=True):
         assert list(vector) == pytest.approx(text_vector(document.page_content), rel=1e-5)
     assert looked_up[-2:] == [None, None]

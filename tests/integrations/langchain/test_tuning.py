@@ -140,7 +140,7 @@ def test_documents_without_ids_are_refused_after_one_question() -> None:
         queries.append(query)
         return [Document("a")]
 
-    with pytest.raises(ValueError, match="have no id"):
+    with pytest.raises(ValueError, match="have no ID"):
         tune_mmr(find, TWO_ASPECTS, embeddings=TableOfVectors(EMBEDDED), k=1)
     assert len(queries) == 1
 

@@ -50,7 +50,7 @@ def test_a_dataset_with_a_corpus_is_judged_by_its_texts_after_the_index_was_buil
     by_text = evaluator(new).evaluate_dataset(match_by_text(content))
     assert by_text.evaluation.means["recall"] == 1.0
     with pytest.warns(
-        rm.RetrievalWarning, match="no retrieved node has an id of the dataset's corpus: the index was probably rebuilt"
+        rm.RetrievalWarning, match="no retrieved node has an ID of the dataset's corpus: the index was probably rebuilt"
     ):
         by_itself = evaluator(new).evaluate_dataset(content)
     assert by_itself.evaluation.means == by_text.evaluation.means

@@ -241,7 +241,7 @@ def test_a_wrong_argument_is_refused_when_the_evaluator_is_made(arguments: dict[
             r"takes source=: RetrieverEvaluator\(\.\.\., source=",
         ),
         ("q", "abc", {}, TypeError, "bare string 'abc'"),
-        ("q", [1], {}, TypeError, "document ids in the judgments are int and those that were retrieved are str"),
+        ("q", [1], {}, TypeError, "document IDs in the judgments are int and those that were retrieved are str"),
         ("q", ["a", ["b"]], {}, TypeError, "mixes flat and nested"),
         ("q", {"a": float("nan")}, {}, ValueError, "the grade of document 'a' for query 'q' must be finite"),
         (7, ["a"], {}, TypeError, "the query must be a str, got 7"),
@@ -306,9 +306,9 @@ def test_an_empty_list_of_names() -> None:
 def test_a_node_where_its_id_is_expected(entry: Any, nested: bool, name: str) -> None:
     ours = RetrieverEvaluator.from_metric_names([name], retriever=Prepared({}))
     truth = [[entry], ["n2"]] if nested else [entry]
-    with pytest.raises(TypeError, match="is among the judgments of query 'q'; pass its id, 'n1', or its text as rm"):
+    with pytest.raises(TypeError, match="is among the judgments of query 'q'; pass its ID, 'n1', or its text as rm"):
         ours.evaluate("q", truth)
-    with pytest.raises(TypeError, match="pass its id, 'n1'"):
+    with pytest.raises(TypeError, match="pass its ID, 'n1'"):
         ours.evaluate_dataset([("q", truth)])
 
 
@@ -380,7 +380,7 @@ def test_what_every_node_lacks_is_said_after_one_query() -> None:
     ("name", "rows", "message"),
     [
         ("recall@5tokens", [(text, ["n1"]) for text, _ in ROWS], "has no token count"),
-        ("mrr", ROWS, "document ids in the judgments are int and those that were retrieved are str"),
+        ("mrr", ROWS, "document IDs in the judgments are int and those that were retrieved are str"),
     ],
 )
 def test_what_no_answer_can_be_scored_by_is_said_after_one_query(name: str, rows: Any, message: str) -> None:
@@ -469,7 +469,7 @@ def test_metrics_that_compare_ids_are_refused_where_texts_are_judged(truth: Any)
     never = Prepared({"q": ConnectionError("asked")})
     ours = RetrieverEvaluator(metrics=[HitRate(), metric("recall")], retriever=never)
     for evaluate in (lambda: ours.evaluate("q", truth), lambda: ours.evaluate_dataset([("q", truth)])):
-        with pytest.raises(TypeError, match="'hit_rate' compares ids, but the judgments hold quotes"):
+        with pytest.raises(TypeError, match="'hit_rate' compares IDs, but the judgments hold quotes"):
             evaluate()
 
 

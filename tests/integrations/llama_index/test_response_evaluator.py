@@ -40,7 +40,7 @@ def test_what_a_response_cannot_be_judged_by_is_invalid_and_not_zero() -> None:
     for result, reason in (
         (ours.evaluate_response("another?", responses()[0]), "the dataset has no question 'another?'"),
         (ours.evaluate_response("nothing?", responses()[0]), "recall is undefined: no relevant document"),
-        (ours.evaluate(ROWS[0][0], "an answer", ["a text"]), "contexts have no ids"),
+        (ours.evaluate(ROWS[0][0], "an answer", ["a text"]), "contexts have no IDs"),
     ):
         assert result.invalid_result
         assert result.score is None

@@ -147,7 +147,7 @@ def test_other_stores_give_their_vectors_too(make: Callable[[], Any]) -> None:
     assert retrieved(index, MMRPostprocessor(top_n=3, embed_model=model, vectors=index)) == expected
     if make is faiss:
         with pytest.raises(
-            ValueError, match=r"got FaissVectorStore, which does not know the ids .* vectors=index, the"
+            ValueError, match=r"got FaissVectorStore, which does not know the IDs .* vectors=index, the"
         ):
             MMRPostprocessor(vectors=store)
     else:
@@ -155,7 +155,7 @@ def test_other_stores_give_their_vectors_too(make: Callable[[], Any]) -> None:
     assert model._texts == spent
     later = TextNode(id_=by_uuid("later"), text=f"about {TOPICS[0]}")
     index.insert_nodes([later])
-    strange = TextNode(id_="no id of a point", text="about something new")
+    strange = TextNode(id_="no ID of a point", text="about something new")
     mmr = MMRPostprocessor(embed_model=model, vectors=index)
     spent = model._texts
     mmr.postprocess_nodes([NodeWithScore(node=node) for node in (nodes[1], later, strange)], query_str="with")

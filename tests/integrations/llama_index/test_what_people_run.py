@@ -120,7 +120,7 @@ def test_scores_before_and_after_each_postprocessor_show_what_it_did() -> None:
             "Deliver    0.278        0.667",
             "Deliver 2  0.500        0.667",
             "first-stage retrievers (no losses attributed): retrieved",
-            "ceiling: the stage's documents in the best order",
+            "ceiling: the value if the stage's documents were in the best order",
         ]
     assert not ours.evaluate_dataset(ROWS).stages
 

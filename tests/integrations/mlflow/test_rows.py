@@ -214,7 +214,7 @@ class TestATrace:
         (row, *_) = result.result_df.to_dict("records")  # type: ignore[union-attr]
         assessment_by_name = {assessment["assessment_name"]: assessment for assessment in row["assessments"]}
         error = assessment_by_name["map"]["feedback"]["error"]
-        assert "outputs must hold a list of documents or ids, got {'found'" in error["error_message"]
+        assert "outputs must hold a list of documents or IDs, got {'found'" in error["error_message"]
 
     def test_a_trace_that_mlflow_lost_is_an_error_and_not_a_0(self) -> None:
         with pytest.raises(LookupError, match="could not store its trace"):
@@ -290,10 +290,10 @@ class TestATrace:
 @pytest.mark.parametrize(
     ("outputs", "says"),
     [
-        ("d7", "outputs must hold a list of documents or ids, got 'd7'"),
+        ("d7", "outputs must hold a list of documents or IDs, got 'd7'"),
         (None, "got None"),
         ({"documents": ["d7"]}, "must hold a list"),
-        ([object()], "must hold documents or ids"),
+        ([object()], "must hold documents or IDs"),
         ([7], "int"),
     ],
 )

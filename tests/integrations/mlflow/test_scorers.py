@@ -96,7 +96,7 @@ def test_ids_of_numpy_are_ids_and_a_set_is_no_ranking() -> None:
     (scorer,) = retrieval_scorers("mrr", retrieved="outputs")
     run: Any = scorer
     assert run(outputs=[np.int64(3), np.int64(7)], expectations={"relevant_ids": [7]}).value == 0.5
-    with pytest.raises(TypeError, match=r"outputs must hold a list of documents or ids, got .*set"):
+    with pytest.raises(TypeError, match=r"outputs must hold a list of documents or IDs, got .*set"):
         run(outputs={"d7"}, expectations={"relevant_ids": ["d7"]})
 
 

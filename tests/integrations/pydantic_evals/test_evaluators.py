@@ -54,7 +54,7 @@ def test_a_score_has_its_reason_and_what_is_undefined_a_label() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "says"), [("d7", "got 'd7'"), (None, "got None"), ([7], "int"), ([object()], "ids")]
+    ("output", "says"), [("d7", "got 'd7'"), (None, "got None"), ([7], "int"), ([object()], "IDs")]
 )
 def test_an_output_that_cannot_be_judged_is_a_failure_of_the_evaluator_and_not_a_0(output: Any, says: str) -> None:
     (case,) = evaluate_task(lambda _: output).cases

@@ -301,7 +301,7 @@ FEWS = {
         ),
         "",
         (
-            "mrr not compared: 36 of 40 queries have different text *Compared on the 4 queries unchanged *. With 4 "
+            "mrr not compared: 36 of 40 queries have different text *Compared on the 4 queries that are *. With 4 "
             "queries no drop *at least 5 *"
         ),
     ),

@@ -99,7 +99,7 @@ def test_small_drops_add_up_to_a_refusal(builds: Builds) -> None:
     refused.assert_outcomes(failed=1)
     refused.stdout.fnmatch_lines(
         [
-            "ndcg@10 worse: than the best approved baseline: 1.000 -> 0.828 (p 0.00391), 8 of 40 queries worse",
+            "ndcg@10 worse: 1.000 -> 0.828 (p 0.00391), 8 of 40 queries worse, compared with the best approved *",
             "baseline not updated; accept the loss with --retrieval-accept-worse=ndcg@10,mrr",
         ]
     )
@@ -136,7 +136,7 @@ def test_a_metric_remembers_its_best_while_others_rise(builds: Builds, other_met
     for step in (2, 3, 4):
         refused = builds.run("--retrieval-update", lost=step)
         refused.assert_outcomes(failed=1)
-        refused.stdout.fnmatch_lines(["mrr@10 worse: than the best approved baseline: 0.500 -> 0.4* (p *"])
+        refused.stdout.fnmatch_lines(["mrr@10 worse: 0.500 -> 0.4* (p *, compared with the best approved baseline"])
     accepted = builds.run("--retrieval-update", "--retrieval-accept-worse", lost=2)
     accepted.assert_outcomes(passed=1)
     assert not read_best_baselines(builds)
@@ -148,7 +148,7 @@ def test_drops_within_the_tolerance_add_up_too(builds: Builds) -> None:
     assert set(read_best_baselines(builds)) == {"ndcg_10", "mrr"}
     refused = builds.run("--retrieval-update", "--retrieval-tolerance=0.2", lost=14)
     refused.assert_outcomes(failed=1)
-    refused.stdout.fnmatch_lines(["ndcg@10 worse: than the best approved baseline: 1.000 -> *"])
+    refused.stdout.fnmatch_lines(["ndcg@10 worse: 1.000 -> *, compared with the best approved baseline"])
 
 
 def test_the_best_is_replaced_by_what_is_better_and_goes_with_its_baseline(builds: Builds) -> None:

@@ -71,7 +71,7 @@ def test_reworded_questions_are_named_and_the_others_compared(builds: Builds) ->
     result.stdout.fnmatch_lines(
         [
             "*: 12 of 40 queries have different text in 'now' and 'baseline' (e.g. 'q0').",
-            "*: Compared on the 28 queries unchanged in all evaluations.",
+            "*: Compared on the 28 queries that are the same in all evaluations.",
         ]
     )
     failed = builds.run(lost=30)

@@ -43,7 +43,7 @@ def test_the_texts_of_queries_can_stand_beside_the_judgments(check: RetrievalChe
 
 
 def test_a_dataset_has_its_own_texts(check: RetrievalCheck) -> None:
-    with pytest.raises(TypeError, match="queries= are for judgments by query id; a dataset has its own texts"):
+    with pytest.raises(TypeError, match="queries= are for judgments by query ID; a dataset has its own texts"):
         check(list(QRELS.items()), len, {"mrr": 1}, queries=dict.fromkeys(QRELS, "text"))
 
 

@@ -62,7 +62,7 @@ def test_what_makes_no_sense_is_said(
             ValueError,
             "at_most for leak@5 must be .* got 5: .* Did you mean 0.05",
         ),
-        ({"no_regression": "q7", "baseline": True}, TypeError, r"must be a list of query ids, got 'q7'; pass \['q7'\]"),
+        ({"no_regression": "q7", "baseline": True}, TypeError, r"must be a list of query IDs, got 'q7'; pass \['q7'\]"),
         ({"no_regression": ["what is a closure"], "baseline": True}, ValueError, r"did you mean 'what is a closure\?'"),
         ({"queries": {}}, TypeError, "queries= are texts for a retriever; a run needs none"),
         ({"rounds": 0}, ValueError, "rounds"),
@@ -87,7 +87,7 @@ def test_a_metric_beside_a_ceiling_may_be_only_shown(check: RetrievalCheck) -> N
 @pytest.mark.parametrize("floor", [None, 0])
 def test_a_metric_that_nothing_bounds_is_not_compared(check: RetrievalCheck, floor: float | None) -> None:
     run = {query: ["x", *ranking] for query, ranking in QRELS.items()}
-    with pytest.raises(pytest.fail.Exception, match=r"mrr not compared: it cannot fail without .* in at_least, or"):
+    with pytest.raises(pytest.fail.Exception, match=r"mrr not compared: without a baseline .* in at_least, or"):
         check(QRELS, run, {"recall@5": 1, "mrr": floor})
     check(QRELS, run, {"mrr": floor}, at_least_per_query={"mrr": 0.5}, name="bounded")
     with pytest.raises(pytest.fail.Exception, match="set a ceiling in at_most"):

@@ -56,9 +56,12 @@ GOLDEN = [
     (format_outcome("worse"), "worse"),
     (
         format_unguarded("mrr"),
-        ("it cannot fail without a baseline or an effective bound; set a floor in at_least, or baseline=True"),
+        (
+            "without a baseline or an effective bound, the check cannot fail; set a floor in at_least, or pass "
+            "baseline=True"
+        ),
     ),
-    (format_too_few_values(4, 40, 30), "4 of 40 queries have a value, at least 30 needed"),
+    (format_too_few_values(4, 40, 30), "only 4 of 40 queries have a value; at least 30 are needed"),
     (
         format_below_floor(make_below_floor(0.3, 0.3, is_interval_checked=False, n=40)),
         "0.300 < 0.35, n = 40",
@@ -125,7 +128,7 @@ GOLDEN = [
     ),
     (format_missing_metric("test_words.json"), "test_words.json does not contain it"),
     (format_no_baseline("a/b.json"), "no baseline a/b.json; create it with --retrieval-update"),
-    (format_worse_than_best("1.000 -> 0.800"), "than the best approved baseline: 1.000 -> 0.800"),
+    (format_worse_than_best("1.000 -> 0.800"), "1.000 -> 0.800, compared with the best approved baseline"),
     (format_failed_queries(1, 40), "the retriever failed on 1 of 40 queries"),
     (
         format_acceptance_hint(["ndcg@10", "mrr"]),

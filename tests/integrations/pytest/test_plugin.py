@@ -79,7 +79,7 @@ def test_an_error_of_the_retriever_is_the_tests_own_unless_it_may_score_0(builds
     result = builds.run()
     result.assert_outcomes(passed=1, failed=1)
     assert count_warnings(result) == 1
-    advice = "raise_on_error=False scores a query that fails 0, and counts it"
+    advice = "raise_on_error=False counts a query that fails and scores it 0"
     lines = ["*TimeoutError: index is gone", f"*while retrieving for query 'q2'; {advice}"]
     result.stdout.fnmatch_lines(lines)
     result.stdout.no_fnmatch_line("*check_call.py*")

@@ -80,7 +80,7 @@ def test_below_a_floor_the_lowest_queries_are_listed(builds: Builds) -> None:
     builds.run("-k", "floor", "--retrieval-report=r.md", lost=12)
     text = (builds.path / "r.md").read_text()
     assert "| query, by mrr | now |\n| --- | ---: |\n| q0 | 0.333 |\n" in text
-    assert "- the 10 lowest of 40 queries, 12 of them below the mean" in text
+    assert "- the 10 lowest of 40 queries; 12 of the 40 are below the mean" in text
 
 
 def test_pages_of_an_earlier_run_go(reported: Builds) -> None:

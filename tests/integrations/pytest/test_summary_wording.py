@@ -35,7 +35,7 @@ def test_the_example_of_the_readme_prints_what_stands_below_it(builds: Builds) -
 def test_the_error_is_stated_by_build_with_the_way_to_another(builds: Builds) -> None:
     builds.write_baseline()
     legend = "*; worse: p at most {}; false-alarm rate at most {}% per build{}; MDE:*"
-    remedy = " (set retrieval_builds=30 to bound it over 30 builds; the MDE grows)"
+    remedy = " (set retrieval_builds=30 to bound it over 30 builds, which raises the MDE)"
     builds.run("-v", lost=4).stdout.fnmatch_lines([legend.format("0.05", "5", remedy)])
     builds.run("-v", "--retrieval-builds=30", lost=4).stdout.fnmatch_lines([legend.format("0.001667", "0.17", "")])
 

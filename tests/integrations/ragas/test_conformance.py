@@ -31,7 +31,7 @@ class TestADatasetOfARetriever(MatchConformance):
 
 
 def test_options_of_matching_have_no_place_in_a_dataset_and_are_refused() -> None:
-    with pytest.raises(TypeError, match="a dataset of ragas holds one id for each item"):
+    with pytest.raises(TypeError, match="a dataset of ragas holds one ID for each item"):
         from_langchain(
             runnables.RunnableLambda(lambda _: []),
             {"q": ["a"]},

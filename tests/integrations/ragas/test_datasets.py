@@ -216,7 +216,7 @@ def test_an_item_without_an_id_is_an_error_and_no_failure_of_the_retriever(
 
 def test_a_document_of_langchain_without_an_id_is_named() -> None:
     anonymous: Any = RunnableLambda(lambda _: [Document("text")])
-    with pytest.raises(ValueError, match="1 of 1 documents retrieved for query 'q1' have no id"):
+    with pytest.raises(ValueError, match="1 of 1 documents retrieved for query 'q1' have no ID"):
         from_langchain(anonymous, QUESTIONS, show_progress=False)
 
 

@@ -65,7 +65,7 @@ def test_repeats_disappear() -> None:
 
 def test_the_number_1_and_the_text_1_are_the_same_id() -> None:
     assert by_id(IDBasedContextPrecision(), [1], ["1"]) == 1.0
-    with pytest.raises(TypeError, match="ids in the judgments are str and those in what was retrieved are int"):
+    with pytest.raises(TypeError, match="IDs in the judgments are str and those in what was retrieved are int"):
         by_id(Precision(1), [1], ["1"])
 
 

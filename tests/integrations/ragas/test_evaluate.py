@@ -304,7 +304,7 @@ def test_the_ids_of_queries_to_leave_out_stand_in_a_column(convert: Any, qrels: 
 def test_ids_of_queries_that_are_missing_are_named() -> None:
     first, second = QUERIES_OF_THE_CORPUS
     without_id = {column: value for column, value in second.items() if column != "id"}
-    with pytest.raises(ValueError, match=r"an id in column 'id' of row 'b\?', got None"):
+    with pytest.raises(ValueError, match=r"an ID in column 'id' of row 'b\?', got None"):
         evaluate_dataset([first, without_id], ["mrr"], exclude="query_id")
     with pytest.raises(ValueError, match="have only their texts; add a column query_id, or "):
         evaluate_dataset([without_id], ["mrr"], exclude="query_id")

@@ -51,7 +51,7 @@ BAD_ROWS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str]] = {
             {"user_input": "texts", "retrieved_context_ids": ["a"], "reference_context_ids": ["a"]},
         ],
         {},
-        "row 'texts' cannot be judged: document ids in the .* are partly str and partly int",
+        "row 'texts' cannot be judged: document IDs in the .* are partly str and partly int",
     ),
 }
 

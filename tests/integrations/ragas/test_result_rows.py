@@ -92,7 +92,7 @@ def test_a_column_whose_scores_were_given_elsewhere_is_no_metric_of_retrieval() 
 
 def test_messages_speak_of_rows_and_columns() -> None:
     wrong_type: dict[str, Any] = WRONG_TYPE
-    with pytest.raises(TypeError, match="row 'wrong type' cannot be judged: document ids in the judgments are str"):
+    with pytest.raises(TypeError, match="row 'wrong type' cannot be judged: document IDs in the judgments are str"):
         MRR().score(**wrong_type)
     mistakes: list[Any] = [[None], [["d1"]], {"d1": math.nan}]
     for wrong in mistakes:

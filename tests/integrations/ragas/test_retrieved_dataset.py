@@ -143,7 +143,7 @@ def test_documents_without_ids_are_no_obstacle_where_nothing_is_judged_by_id() -
     dataset = convert()
     assert not any("retrieved_context_ids" in row for row in dataset.to_list()[:2])
     by_id = [{**row, "relevant": ["d1"]} for row in rows_of(WITH_SPANS)]
-    with pytest.raises(ValueError, match="have no id, and the judgments are ids"):
+    with pytest.raises(ValueError, match="have no ID, and the judgments are IDs"):
         from_langchain(RunnableLambda(retrieve_chunks), by_id, show_progress=False)
 
 

@@ -59,7 +59,7 @@ def test_an_empty_cell_is_an_absent_one(empty: Any) -> None:
         ("['d1' 'd2']", ["d1"], ValueError, "a printed array without separators"),
         ("['d1'\n 'd2']", ["d1"], ValueError, "a printed array"),
         ({"d1", "d2"}, ["d1"], TypeError, "a set has no order"),
-        (["d1"], [1], TypeError, "ids in the judgments are int and those in what was retrieved are str"),
+        (["d1"], [1], TypeError, "IDs in the judgments are int and those in what was retrieved are str"),
         ([1], ["1"], TypeError, "convert one side"),
         ([True], [1], TypeError, "must be str or int, got bool"),
         (["d1"], {"d1": float("nan")}, ValueError, "finite"),

@@ -67,8 +67,8 @@ def test_documents_are_left_out_and_counted(monkeypatch: pytest.MonkeyPatch, exc
 def test_what_cannot_be_left_out_is_refused_before_anything_is_shuffled() -> None:
     run = dataset([("q1", "d1", 1.0)], "score")
     refused: Any = [
-        ({1: ["d1"]}, "query_id", "query ids in the qrels are int and document ids are str"),
-        ({"q1": ["d1"]}, {"q1": [1]}, "the ids to leave out are int"),
+        ({1: ["d1"]}, "query_id", "query IDs in the qrels are int and document IDs are str"),
+        ({"q1": ["d1"]}, {"q1": [1]}, "the IDs to leave out are int"),
         ({"q1": ["d1"]}, {"q2": ["d1"]}, "exclude has none of the judged queries"),
         ({"q1": ["d1"]}, "own", "exclude must be 'query_id' or a mapping"),
     ]
@@ -192,17 +192,17 @@ def test_what_rm_evaluate_takes_is_taken() -> None:
     ("change", "error", "message"),
     [
         ({"qrels": {"q1": [rm.Quote("x")]}}, TypeError, r"hold pieces .* combine these with rm\.merge"),
-        ({"qrels": {1: ["d1"]}}, TypeError, "query ids in the qrels are int and those in the run are str"),
-        ({"qrels": {"q1": [1]}}, TypeError, "document ids in the qrels are int and those in the run are str"),
+        ({"qrels": {1: ["d1"]}}, TypeError, "query IDs in the qrels are int and those in the run are str"),
+        ({"qrels": {"q1": [1]}}, TypeError, "document IDs in the qrels are int and those in the run are str"),
         ({"qrels": {}}, ValueError, "qrels are empty"),
-        ({"qrels": 7}, TypeError, "qrels must map each query id to its judgments, got int"),
+        ({"qrels": 7}, TypeError, "qrels must map each query ID to its judgments, got int"),
         ({"number": "weight"}, ValueError, "no order; name the column with run_columns="),
         ({"metrics": "ndgc@10"}, ValueError, "ndcg"),
         ({"rules": "ragas"}, ValueError, 'order; pass ties="docid"'),
         ({"rules": "trec"}, ValueError, "unknown rules 'trec'"),
         ({"run_columns": {"query": "q"}}, ValueError, "the run has no column 'q'"),
         ({"partitions": 0}, ValueError, "partitions must be a positive integer or None, got 0"),
-        ({"qrels": {"q1": [2**70]}}, ValueError, r"document \d+ of the qrels is beyond 64 bits; use text as ids"),
+        ({"qrels": {"q1": [2**70]}}, ValueError, r"document \d+ of the qrels is beyond 64 bits; use text as IDs"),
     ],
     ids=str,
 )
@@ -256,7 +256,7 @@ def table(**columns: Any) -> Any:
         ({"score": ["2", "high"]}, "has 'high' as score, which is not a finite number: .*'doc_id': 'd2'"),
         ({"score": pa.array([1, 2], pa.timestamp("s"))}, r"column 'score' of the run must hold numbers, not timestamp"),
     ],
-    ids=["no query", "fractions as ids", "truths as ids", "words as scores", "times as scores"],
+    ids=["no query", "fractions as IDs", "truths as IDs", "words as scores", "times as scores"],
 )
 def test_a_row_that_cannot_be_read_is_named(columns: dict[str, Any], message: str) -> None:
     with pytest.raises(Exception, match=message):

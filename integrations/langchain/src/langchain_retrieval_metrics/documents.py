@@ -77,7 +77,7 @@ def convert_items(answer: object) -> list[Retrieved]:
             return [Retrieved(document_id) for document_id in answer]
         if all(_is_scored_document(pair) for pair in answer):
             return [as_retrieved(document) for document, _score in answer]
-    requirement = "a retriever must return a list of Documents, of (Document, score) pairs, or of ids"
+    requirement = "a retriever must return a list of Documents, of (Document, score) pairs, or of IDs"
     documents = as_list_of(answer, Document, requirement)
     return [as_retrieved(document) for document in documents]
 

@@ -168,7 +168,7 @@ def _find_other_id_types(id_types: Mapping[Any, type]) -> dict[Any, Exception]:
         for name, id_type in id_types.items():
             if id_type is not main_type:
                 errors[name] = TypeError(
-                    f"its document ids are {id_type.__name__} and those of most cases {main_type.__name__}; ids are "
+                    f"its document IDs are {id_type.__name__} and those of most cases {main_type.__name__}; IDs are "
                     "compared as they are, so convert them to one type"
                 )
     return errors

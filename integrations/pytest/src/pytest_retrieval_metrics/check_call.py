@@ -159,7 +159,7 @@ def _read_judged_queries(judgments: Any, queries: TextsByQuery | None) -> Judged
     if isinstance(qrels, Qrels) or (isinstance(qrels, Mapping) and not _is_dataset(qrels)):
         return _read_judgments_by_id(qrels, queries)
     if queries is not None:
-        raise TypeError("queries= are for judgments by query id; a dataset has its own texts")
+        raise TypeError("queries= are for judgments by query ID; a dataset has its own texts")
     dataset = EvaluationSet.from_dataset(qrels)
     return JudgedQueries(Qrels(dataset), dataset.queries)
 

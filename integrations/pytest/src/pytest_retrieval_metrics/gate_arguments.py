@@ -94,7 +94,7 @@ def read_query_floors(
         return {}
     if not isinstance(at_least_per_query, Mapping):
         raise TypeError(
-            "at_least_per_query must map metrics to the floor of every query, or to floors by query id, such as "
+            "at_least_per_query must map metrics to the floor of every query, or to floors by query ID, such as "
             f"{{'recall@10': {{'q7': 1.0}}}}; got {at_least_per_query!r}"
         )
     argument = "at_least_per_query"
@@ -119,7 +119,7 @@ def read_query_floors(
 def read_queries(queries: Sequence[QueryId], judged_queries: Sequence[QueryId]) -> list[QueryId]:
     """Return the queries named in a test, all of which must be judged."""
     if isinstance(queries, str):
-        raise TypeError(f"no_regression must be a list of query ids, got {queries!r}; pass [{queries!r}]")
+        raise TypeError(f"no_regression must be a list of query IDs, got {queries!r}; pass [{queries!r}]")
     judged = set(judged_queries)
     for query in queries:
         if query not in judged:

@@ -34,9 +34,9 @@ MAX_NAMES = 5
 NO_COMMON_IDS = "no judged document was retrieved for any query, so all values are 0 and a comparison is meaningless"
 NEVER_STORED = "baseline not updated: a metric is below its floor, or the retriever failed or returned no results"
 NO_VALUE = "undefined: no query has a relevant document"
-NOT_GATED = "shown beside the metrics of at_most, without a bound of its own"
+NOT_GATED = "it has no bound and no baseline; at_most limits other metrics of the check"
 STORED_TEXTS = (
-    "  it holds the texts of retrieved documents, because passages are judged, or a budget of characters is filled"
+    "  it holds the texts of retrieved documents, because passages are judged or a budget of characters is used"
 )
 NOT_AWAITED = "acheck was called but not awaited. Write `await retrieval_check.acheck(...)`."
 NOT_CALLED = (
@@ -67,12 +67,16 @@ def bound_hint(metric: str) -> str:
 
 def format_unguarded(metric: str) -> str:
     """Return why a check of a metric without a bound and without a baseline cannot fail."""
-    return f"it cannot fail without a baseline or an effective bound; set {bound_hint(metric)}, or baseline=True"
+    return (
+        "without a baseline or an effective bound, the check cannot fail; set "
+        f"{bound_hint(metric)}, or pass baseline=True"
+    )
 
 
 def format_too_few_values(n: int, n_queries: int, min_queries: int) -> str:
     """Return how many queries have a value, and how many the floor needs."""
-    return f"{format_share_of_queries(n, n_queries)} have a value, at least {min_queries} needed"
+    verb = "has" if n == 1 else "have"
+    return f"only {format_share_of_queries(n, n_queries)} {verb} a value; at least {min_queries} are needed"
 
 
 def format_below_floor(miss: MeanBelowFloor) -> str:
@@ -223,7 +227,7 @@ def format_no_baseline(shown_path: str) -> str:
 
 def format_worse_than_best(figures: str) -> str:
     """Return the figures of a metric that is worse than in its best approved baseline."""
-    return f"than the best approved baseline: {figures}"
+    return f"{figures}, compared with the best approved baseline"
 
 
 def format_failed_queries(n_failed: int, n_queries: int) -> str:

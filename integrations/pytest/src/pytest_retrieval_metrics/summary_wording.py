@@ -100,7 +100,7 @@ def _format_passed_line(records: Sequence[CheckRecord]) -> str:
     for record in records:
         for row in record["metrics"]:
             if row["undefined"]:
-                parts.append(f"{format_title(record)}: {row['metric']} of {_format_n(row)} queries")
+                parts.append(f"{format_title(record)}: {row['metric']} defined for {_format_n(row)} queries")
     return "; ".join([*parts, "-v shows the table"])
 
 
@@ -203,9 +203,10 @@ def make_query_table(record: CheckRecord, row: MetricRow, n: int) -> Table | Non
         return None
     extreme = "lowest" if worst.is_floor else "highest"
     side = "below" if worst.is_floor else "above"
+    verb = "is" if worst.n_beyond_mean == 1 else "are"
     note = (
-        f"the {len(worst.queries)} {extreme} of {numbers.format_query_count(worst.n_queries)}, "
-        f"{worst.n_beyond_mean} of them {side} the mean"
+        f"the {len(worst.queries)} {extreme} of {numbers.format_query_count(worst.n_queries)}; "
+        f"{worst.n_beyond_mean} of the {worst.n_queries:,} {verb} {side} the mean"
     )
     return Table([heading, "now"], [[query, numbers.format_value(value)] for query, value in worst.queries], [note])
 
@@ -286,7 +287,7 @@ def _format_false_alarms(alpha: float, builds: int) -> str:
     if builds > 1:
         return share
     month = BUILDS_PER_MONTH
-    return f"{share} (set retrieval_builds={month} to bound it over {month} builds; the MDE grows)"
+    return f"{share} (set retrieval_builds={month} to bound it over {month} builds, which raises the MDE)"
 
 
 def _format_n(row: MetricRow) -> str:

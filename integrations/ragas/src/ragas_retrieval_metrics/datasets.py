@@ -160,7 +160,7 @@ def _read_questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) 
     Qrels(questions.qrels)
     if isinstance(match, rm.Matching):
         raise TypeError(
-            "a dataset of ragas holds one id for each item, so match must be 'id', 'source', 'metadata:<name>' or a "
+            "a dataset of ragas holds one ID for each item, so match must be 'id', 'source', 'metadata:<name>' or a "
             "callable, not a Matching; for its options, retrieve with rm.retrieve and call rm.evaluate"
         )
     rm.Matching(by=match)

@@ -123,15 +123,15 @@ def _read_query_ids(fields_of_rows: Sequence[Mapping[str, Any]], names: Iterable
     column = next((name for name in QUERY_ID_COLUMNS if any(name in fields for fields in fields_of_rows)), None)
     if column is None:
         raise ValueError(
-            "exclude='query_id' needs the ids of the queries, and these rows have only their texts; add a column "
-            "query_id, or pass the ids to leave out by the text of the query, exclude={user_input: ids}, or judgments "
-            "with ids: qrels=rm.EvaluationSet(queries, qrels)"
+            "exclude='query_id' needs the IDs of the queries, and these rows have only their texts; add a column "
+            "query_id, or pass the IDs to leave out by the text of the query, exclude={user_input: ids}, or judgments "
+            "with IDs: qrels=rm.EvaluationSet(queries, qrels)"
         )
     id_by_name = {}
     for name, fields in zip(names, fields_of_rows, strict=True):
         query_id = fields.get(column)
         if not isinstance(query_id, (str, int)):
-            raise ValueError(f"exclude='query_id' needs an id in column {column!r} of row {name!r}, got {query_id!r}")
+            raise ValueError(f"exclude='query_id' needs an ID in column {column!r} of row {name!r}, got {query_id!r}")
         id_by_name[name] = [query_id]
     return id_by_name
 

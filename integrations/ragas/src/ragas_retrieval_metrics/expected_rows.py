@@ -147,7 +147,7 @@ def _match_rows(rows: Sequence[ScoredRow], expected: Sequence[Mapping[str, Any]]
     if guesses:
         warn(
             f"rows with the same query are ambiguous, such as those of {guesses[0]!r} ({len(guesses)} in all), "
-            "so they are paired by the order in which they finished; return an id, or the reference columns",
+            "so they are paired by the order in which they finished; return an ID, or the reference columns",
             host="ragas",
         )
     return positions

@@ -179,7 +179,7 @@ def _warn_about_mixed_kinds(names_by_kind: Mapping[By, Sequence[Any]]) -> None:
         if len(by_texts) == 1:
             rows = f"({by_texts[0]!r}) is compared by texts, because it has"
         warn(
-            f"{len(by_texts)} of {n_rows} rows {rows} no ids on both sides, and the others by ids; pass by='texts' to "
+            f"{len(by_texts)} of {n_rows} rows {rows} no IDs on both sides, and the others by IDs; pass by='texts' to "
             "compare all alike",
             host="ragas",
         )

@@ -56,7 +56,7 @@ def column_names(dataset: Dataset, name: str) -> list[str]:
         first_line, _, _ = str(error).partition("\n")
         raise TypeError(
             f"the blocks of {name} have columns of different types ({first_line}); convert them "
-            "before they come together: ids are all text or all whole numbers, scores and grades are numbers"
+            "before they come together: IDs are all text or all whole numbers, scores and grades are numbers"
         ) from None
     if not names:
         raise ValueError(f"{name} is empty: it has no rows")

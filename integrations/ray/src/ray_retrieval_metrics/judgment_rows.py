@@ -132,7 +132,7 @@ def _read_in_memory(
         judgments = rm.Qrels(cast("QrelsMapping | rm.Qrels", qrels))
     if judgments.has_pieces:
         raise TypeError(
-            "these qrels hold pieces such as quotes, but the rows of a Dataset have only ids; evaluate them in parts "
+            "these qrels hold pieces such as quotes, but the rows of a Dataset have only IDs; evaluate them in parts "
             "with rm.evaluate and combine these with rm.merge"
         )
     return judgments
@@ -165,7 +165,7 @@ def _require_64_bits(role: str, id_type: type | None, ids: Collection[Any]) -> N
         return
     for number in ids:
         if not -BEYOND_64_BITS <= number < BEYOND_64_BITS:
-            raise ValueError(f"{role} {number} of the qrels is beyond 64 bits; use text as ids, here and in the run")
+            raise ValueError(f"{role} {number} of the qrels is beyond 64 bits; use text as IDs, here and in the run")
 
 
 def _collect_if_few(dataset: Dataset, limit: int) -> pa.Table | None:

@@ -87,8 +87,8 @@ def _id_type(column_type: Any) -> IdType:
 
 def require_same_id_types(qrels_types: IdTypes, run_types: IdTypes) -> None:
     """Raise if ids are text on one side and whole numbers on the other."""
-    require_same_id_type(qrels_types.query, "query ids in the qrels", run_types.query, "those in the run")
-    require_same_id_type(qrels_types.document, "document ids in the qrels", run_types.document, "those in the run")
+    require_same_id_type(qrels_types.query, "query IDs in the qrels", run_types.query, "those in the run")
+    require_same_id_type(qrels_types.document, "document IDs in the qrels", run_types.document, "those in the run")
 
 
 def select_rows(
@@ -157,7 +157,7 @@ def _convert_ids(column: pa.ChunkedArray, expected_type: IdType, source: str) ->
             is_mixed = "pickled_object" in str(column.type)
             held_types = "values of several types" if is_mixed else str(column.type)
             raise TypeError(
-                f"ids in {source} must be text or whole numbers, and a column holds {held_types}; convert it, for "
+                f"the IDs in {source} must be text or whole numbers, and a column holds {held_types}; convert it, for "
                 "example with Dataset.map_batches"
             )
     if id_type is not int:
@@ -165,7 +165,7 @@ def _convert_ids(column: pa.ChunkedArray, expected_type: IdType, source: str) ->
     try:
         return column.cast(pa.int64())
     except pa.ArrowInvalid as error:
-        raise ValueError(f"ids in {source} must fit into 64 bits; pass them as text: {error}") from error
+        raise ValueError(f"the IDs in {source} must fit into 64 bits; pass them as text: {error}") from error
 
 
 def _as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:

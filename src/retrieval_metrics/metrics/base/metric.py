@@ -125,12 +125,12 @@ class Metric:
 
         Example:
             >>> Metric.parse("recall@10").in_words
-            'share of the relevant documents that are in the first 10'
+            'share of the relevant documents that are in the first 10 results'
         """
         first = "the ranking"
         if self.k is not None:
-            size = self.k if isinstance(self.k, int) else self.k.in_words
-            first = "the first result" if size == 1 else f"the first {size}"
+            size = f"{self.k} results" if isinstance(self.k, int) else self.k.in_words
+            first = "the first result" if self.k == 1 else f"the first {size}"
         return (self.definition.plain_summary or self.definition.summary).format(first=first)
 
     @property

@@ -239,7 +239,7 @@ def as_rules(rules: str | Rules, ties: str | None = None, unjudged: str | None =
         raise TypeError(f"rules must be the name of a rule set or a Rules, got {type(rules).__name__}")
     if isinstance(rules, str) and rules not in RULE_SETS:
         names = ", ".join(RULE_SETS)
-        raise ValueError(f"unknown rules {rules!r}; the rule sets are {names}, or pass your own Rules(...)")
+        raise ValueError(f"unknown rules {rules!r}; the rule sets are {names}; you can also pass your own Rules(...)")
     rule_set = RULE_SETS[rules] if isinstance(rules, str) else rules
     if ties is not None and ties not in get_args(Ties):
         raise ValueError(

@@ -97,7 +97,7 @@ def _read_numbers(values: Any, argument: str, *, allow_none: bool = False) -> li
         if not isinstance(value, Real):
             raise TypeError(
                 f"{argument} must be numbers in rank order, got {value!r} at position {position}; to score rankings "
-                "of document ids, use evaluate(qrels, run)"
+                "of document IDs, use evaluate(qrels, run)"
             )
         if isinstance(value, int) and abs(value) > MAX_GRADE_VALUE:
             raise ValueError(

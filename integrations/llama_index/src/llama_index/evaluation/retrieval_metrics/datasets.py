@@ -114,7 +114,7 @@ def refuse_nodes(dataset: EvaluationSet) -> None:
                 pending += entry
             elif isinstance(entry, (BaseNode, NodeWithScore)):
                 raise TypeError(
-                    f"a {type(entry).__name__} is among the judgments of query {query!r}; pass its id, "
+                    f"a {type(entry).__name__} is among the judgments of query {query!r}; pass its ID, "
                     f"{entry.node_id!r}, or its text as rm.Text(...)"
                 )
 
@@ -203,6 +203,6 @@ def _have_texts(relevant_ids: Iterable[Any], corpus: Mapping[Any, Any]) -> bool:
 def warn_about_rebuilt_index() -> None:
     """Warn that a dataset judges by its texts, because its ids are those of another index."""
     warn(
-        "no retrieved node has an id of the dataset's corpus: the index was probably rebuilt. Nodes are judged by the "
+        "no retrieved node has an ID of the dataset's corpus: the index was probably rebuilt. Nodes are judged by the "
         "texts of the corpus; match_by_text(dataset) does so without this warning"
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HOST_OPTIONS = {
     "use_granular_hit_rate": "the share of relevant documents found is recall: use 'recall' or 'recall@10'",
     "use_granular_mrr": "the average over all relevant documents is 'map', with a cutoff 'map@10'",
-    "exclude": "a metric sees one query without its id: pass exclude= to evaluate_dataset of RetrieverEvaluator",
+    "exclude": "a metric sees one query without its ID: pass exclude= to evaluate_dataset of RetrieverEvaluator",
     "mode": "the gain is part of the name: use 'ndcg' or 'ndcg(gain=exponential)'",
 }
 

@@ -169,7 +169,7 @@ class MMRPostprocessor(BaseNodePostprocessor):
             self._has_logged = True
             logger.warning(
                 "MMR embeds %d of %d candidates, because the retriever returned them without vectors: %d texts for "
-                "this query, and each new text once. To embed none, pass vectors=index, or a function of node ids",
+                "this query, and each new text once. To embed none, pass vectors=index, or a function of node IDs",
                 len(texts),
                 len(nodes),
                 len(texts),

@@ -80,8 +80,8 @@ class NodeScorer:
         names = [metric.metric_name for metric in self._host_metrics if not isinstance(metric, METRICS_OF_TEXTS)]
         if names and Qrels(self._questions.qrels).has_pieces:
             raise TypeError(
-                f"{names[0]!r} compares ids, but the judgments hold quotes, texts or places; use "
-                "the metrics of this package, RetrieverEvaluator.from_metric_names([...]), or judge by ids"
+                f"{names[0]!r} compares IDs, but the judgments hold quotes, texts or places; use "
+                "the metrics of this package, RetrieverEvaluator.from_metric_names([...]), or judge by IDs"
             )
 
     def score_dataset(self, run: RetrievedRun, *, raise_on_error: bool) -> DatasetResult:

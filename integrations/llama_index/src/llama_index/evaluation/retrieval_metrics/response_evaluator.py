@@ -107,7 +107,7 @@ class ResponseEvaluator(BaseEvaluator):
         """Score contexts, which are texts without ids, so the judgments must be quotes or texts."""
         if self._has_ids:
             return _invalid_result(
-                query, response, "contexts have no ids, but the judgments are ids; evaluate the response"
+                query, response, "contexts have no IDs, but the judgments are IDs; evaluate the response"
             )
         return self._score(query, response, [Retrieved(None, text=text) for text in contexts or ()])
 

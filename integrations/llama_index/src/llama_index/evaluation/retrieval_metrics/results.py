@@ -30,8 +30,8 @@ class RetrieverEvalResult(RetrievalEvalResult):
     `expected_ids` are all relevant ids as a flat list; `retrieved_ids` are the ids by which the nodes were judged.
     """
 
-    query_id: str | int | None = Field(default=None, description="The id of the query in its dataset")
-    judgments: Any = Field(default=None, description="The judgments of the query: ids, grades, or groups")
+    query_id: str | int | None = Field(default=None, description="The ID of the query in its dataset")
+    judgments: Any = Field(default=None, description="The judgments of the query: IDs, grades, or groups")
     error: str | None = Field(default=None, description="The error of this query")
     failures: dict[str, str] = Field(default_factory=dict, description="The errors of single metrics, by name")
 

@@ -23,7 +23,7 @@ FAISS = "FaissVectorStore"
 
 # What to do with a store of a known class whose vectors cannot be looked up.
 HINTS = {
-    FAISS: "which does not know the ids of its nodes: pass vectors=index, the VectorStoreIndex, or",
+    FAISS: "which does not know the IDs of its nodes: pass vectors=index, the VectorStoreIndex, or",
     QDRANT: "which has only an asynchronous client: give it a client= too, or",
 }
 
@@ -48,7 +48,7 @@ def make_vector_lookup(vectors: VectorSource) -> VectorLookup:
     hint = f", {HINTS[class_name]}" if class_name in HINTS else "; for another store,"
     raise ValueError(
         "vectors must be a VectorStoreIndex, a SimpleVectorStore, QdrantVectorStore or ChromaVectorStore, or a "
-        f"function of node ids, got {type(store).__name__}{hint} write a function: "
+        f"function of node IDs, got {type(store).__name__}{hint} write a function: "
         "lambda ids: [vector of each id, or None]"
     )
 

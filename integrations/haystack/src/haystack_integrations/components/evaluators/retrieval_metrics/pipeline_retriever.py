@@ -292,7 +292,7 @@ class PipelineRetriever:
             argument = "component"
         if id_places:
             return (
-                f"nothing in {description} returns documents; if {format_places(id_places)} holds their ids, name it: "
+                f"nothing in {description} returns documents; if {format_places(id_places)} holds their IDs, name it: "
                 f"PipelineRetriever({argument}, output={id_places[-1].full_name!r})"
             )
         types = []
@@ -302,7 +302,7 @@ class PipelineRetriever:
         if types:
             return (
                 f"nothing in {description} returns documents ({', '.join(types)}); declare the output of the retriever "
-                "as list[Document], or as list[str] if it holds ids"
+                "as list[Document], or as list[str] if it holds IDs"
             )
         advice = "a retriever is a pipeline, or a component with an output of type list[Document]"
         if callable(pipeline):
@@ -375,7 +375,7 @@ def _mention_ids(places: list[OutputPlace]) -> str:
     """Return the end of a message that says which outputs can hold ids."""
     if not places:
         return ""
-    return f"; those that can hold ids are {format_places(places)}"
+    return f"; those that can hold IDs are {format_places(places)}"
 
 
 def _reduce_pipeline(pipeline: Pipeline, outputs: Sequence[OutputPlace]) -> Pipeline:
