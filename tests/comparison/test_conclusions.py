@@ -276,3 +276,34 @@ def test_where_lower_is_better_the_interval_of_the_gain_is_reversed() -> None:
     assert conclusion.kind == "better"
     assert conclusion.gain == -conclusion.difference == pytest.approx(2)
     assert conclusion.gain_interval == (-conclusion.interval.high, -conclusion.interval.low)
+
+
+def test_no_bound_of_a_loss_exceeds_the_largest_possible_difference() -> None:
+    qrels = {f"q{number}": ["d"] for number in range(10)}
+    old = {query: ["d", "unjudged"] for query in qrels}
+    new = {query: ["d"] if number < 5 else ["other"] for number, query in enumerate(qrels)}
+    (conclusion,) = rm.compare(qrels, {"old": old, "new": new}, "recall@2", margin=0.1, unjudged="bounds").conclusions
+    margin_test = conclusion.details.margin
+    assert margin_test is not None
+    assert conclusion.unjudged_bounds is not None
+    shift = conclusion.difference - conclusion.unjudged_bounds.interval.low
+    assert margin_test.low - shift < -1
+    assert conclusion.lowest_gain == -1
+
+
+@pytest.mark.filterwarnings("ignore:Judgment coverage differs")
+def test_where_lower_is_better_the_least_favourable_grades_are_those_of_the_greatest_difference() -> None:
+    qrels = {f"q{number}": {"d": 1, "forbidden": -1} for number in range(40)}
+    clean = {query: ["d", "unjudged" if number < 10 else "d2"] for number, query in enumerate(qrels)}
+    leaking = {query: ["forbidden" if number % 8 == 0 else "d"] for number, query in enumerate(qrels)}
+    runs = {"leaking": leaking, "clean": clean}
+    judged = rm.compare(qrels, runs, "leak@2", margin=0.1).conclusions.get("leak@2")
+    bounded = rm.compare(qrels, runs, "leak@2", margin=0.1, unjudged="bounds").conclusions.get("leak@2")
+    assert bounded.unjudged_bounds is not None
+    assert bounded.gain == 0.125
+    assert judged.noninferiority == "noninferior"
+    # If every unjudged document were forbidden, the clean system would leak on every query.
+    assert bounded.unjudged_bounds.interval.high == 0.875
+    assert bounded.lowest_gain == pytest.approx(judged.lowest_gain - 1)
+    assert bounded.highest_gain == judged.highest_gain
+    assert bounded.noninferiority == "inconclusive"

@@ -104,9 +104,7 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
     @property
     def gain_interval(self) -> Interval:
         """The confidence interval of the gain; where lower is better, that of minus the difference."""
-        if self.details.higher_is_better:
-            return self.interval
-        return self.interval._replace(low=-self.interval.high, high=-self.interval.low)
+        return self._as_gains(self.interval)
 
     @property
     def p_corrected(self) -> float:
@@ -145,31 +143,39 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
         outcome = self.details.margin.outcome
         # The test against the margin is one-sided; what is said must hold by the two-sided interval too.
         if outcome == "inferior":
-            highest_gain = max(self.highest_difference, self.gain_interval.high)
+            highest_gain = max(self.highest_gain, self.gain_interval.high)
             if self.kind != "worse" or highest_gain >= -self.margin:
                 return "inconclusive"
         if outcome == "noninferior":
             if self.kind == "worse" and self.gain_interval.low <= -self.margin:
                 return "inconclusive"
-            if self.lowest_difference <= -self.margin:
+            if self.lowest_gain <= -self.margin:
                 return "inconclusive"
         return outcome
 
     @property
-    def lowest_difference(self) -> float:
-        """The one-sided lower bound of the difference, with the least favourable grades."""
+    def lowest_gain(self) -> float:
+        """The one-sided lower bound of the gain, with the least favourable grades."""
         low = self.details.margin.low if self.details.margin is not None else -inf
         if self.unjudged_bounds is None:
             return low
-        return low - (self.difference - self.unjudged_bounds.interval.low)
+        shift = self.gain - self._as_gains(self.unjudged_bounds.interval).low
+        return max(low - shift, -self.unjudged_bounds.max_difference)
 
     @property
-    def highest_difference(self) -> float:
-        """The one-sided upper bound of the difference, with the most favourable grades."""
+    def highest_gain(self) -> float:
+        """The one-sided upper bound of the gain, with the most favourable grades."""
         high = self.details.margin.high if self.details.margin is not None else inf
         if self.unjudged_bounds is None:
             return high
-        return high + (self.unjudged_bounds.interval.high - self.difference)
+        shift = self._as_gains(self.unjudged_bounds.interval).high - self.gain
+        return min(high + shift, self.unjudged_bounds.max_difference)
+
+    def _as_gains(self, differences: Interval) -> Interval:
+        """Return the gains of an interval of differences; where lower is better, minus the differences."""
+        if self.details.higher_is_better:
+            return differences
+        return differences._replace(low=-differences.high, high=-differences.low)
 
     @property
     def may_be_within_margin(self) -> bool:
