@@ -1,0 +1,136 @@
+"""A file without rankings keeps what was found in the data: its warnings, and what cannot be compared."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.evaluation.data_findings import find_judged_shares, find_own_obstacle
+from retrieval_metrics.evaluation.data_warnings import find_data_warnings
+from retrieval_metrics.files.saved_format import add_digest
+
+pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+
+QRELS = {number: {f"d{number}": 1, f"n{number}": 0} for number in range(12)}
+GOOD = {number: [f"d{number}", f"n{number}"] for number in QRELS}
+EXCLUDED = {number: [f"x{number}"] for number in QRELS}
+RUNS: dict[str, dict[int, list[Any]]] = {
+    "foreign_ids": {number: [f"https://{number}"] for number in QRELS},
+    "no_results": {number: [] for number in QRELS},
+    "near_misses": {number: [f"d{number}.txt" if number % 2 else f"d{number}"] for number in QRELS},
+    "unused_exclusion": {number: [f"x{number}.txt", f"d{number}"] for number in QRELS},
+}
+
+
+def save_and_load(result: Any, path: Path) -> Any:
+    result.save(path, rankings=False)
+    return rm.load(path)
+
+
+def evaluate(run: dict[int, list[Any]]) -> rm.Evaluation:
+    return rm.evaluate(QRELS, run, ["recall@2", "mrr"], exclude=EXCLUDED)
+
+
+@pytest.mark.parametrize("obstacle", RUNS)
+def test_what_was_not_comparable_stays_so_without_the_rankings(tmp_path: Path, obstacle: str) -> None:
+    comparison = rm.compare(QRELS, {"good": GOOD, "other": RUNS[obstacle]}, ["recall@2", "mrr"], exclude=EXCLUDED)
+    loaded = save_and_load(comparison, tmp_path / "comparison.json")
+    assert str(loaded) == str(comparison)
+    assert loaded.summary == comparison.summary
+    evaluations = {}
+    for name, evaluation in comparison.evaluations.items():
+        evaluations[name] = save_and_load(evaluation, tmp_path / f"{name}.json")
+        assert str(evaluations[name]) == str(evaluation)
+    for conclusion in rm.compare(evaluations).conclusions:
+        assert (conclusion.kind, conclusion.details.obstacle) == ("not_comparable", obstacle)
+
+
+@pytest.mark.parametrize("obstacle", RUNS)
+def test_the_warnings_are_those_of_the_rankings(tmp_path: Path, obstacle: str) -> None:
+    evaluation = evaluate(RUNS[obstacle])
+    expected = find_data_warnings(evaluation.scores)
+    assert expected
+    loaded = save_and_load(evaluation, tmp_path / "numbers.json")
+    again = save_and_load(loaded, tmp_path / "again.json")
+    for copy in (loaded, again):
+        assert tuple(find_data_warnings(copy.scores)) == tuple(expected)
+        assert find_own_obstacle(copy.scores) == find_own_obstacle(evaluation.scores)
+        for warning in expected:
+            is_in_print_too = warning.kind == "unused_exclusion"
+            assert str(copy).count(warning.message) == is_in_print_too
+
+
+def test_no_system_is_compared_if_none_met_a_judgment(tmp_path: Path) -> None:
+    foreign = save_and_load(evaluate(RUNS["foreign_ids"]), tmp_path / "numbers.json")
+    with pytest.raises(ValueError, match="no system retrieved a judged document"):
+        rm.compare({"old": foreign, "new": foreign})
+
+
+def test_judgment_coverage_is_known_without_the_rankings(tmp_path: Path) -> None:
+    unjudged = {number: [f"u{number}", f"d{number}"] for number in QRELS}
+    evaluations = {"good": evaluate(GOOD), "other": evaluate(unjudged)}
+    loaded = {name: save_and_load(result, tmp_path / f"{name}.json") for name, result in evaluations.items()}
+    expected = rm.compare(evaluations).judged_coverage
+    assert expected is not None
+    assert expected.shares == {"good": 1.0, "other": 0.5}
+    assert rm.compare(loaded).judged_coverage == expected
+    assert rm.compare({"good": evaluations["good"], "other": loaded["other"]}).judged_coverage == expected
+    shares = find_judged_shares(loaded["other"].scores, 2)
+    assert shares is not None
+    assert shares.tolist() == [0.5] * len(QRELS)
+
+
+def test_queries_that_are_judged_differently_are_not_compared_without_the_rankings_either(tmp_path: Path) -> None:
+    rejudged = rm.evaluate({**QRELS, 3: {"d3": 1, "n3": 1}}, GOOD, ["recall@2", "mrr"], exclude=EXCLUDED)
+    loaded = {
+        "old": save_and_load(evaluate(GOOD), tmp_path / "old.json"),
+        "new": save_and_load(rejudged, tmp_path / "new.json"),
+    }
+    assert rm.compare(loaded).conclusions[0].n == len(QRELS) - 1
+    other_match = rm.evaluate(QRELS, GOOD, "mrr")
+    with pytest.raises(ValueError, match="exclude= for 'old' alone"):
+        rm.compare({"old": loaded["old"], "new": save_and_load(other_match, tmp_path / "other.json")})
+
+
+def test_equal_rankings_are_known_without_the_rankings(tmp_path: Path) -> None:
+    comparison = rm.compare(QRELS, {"a": GOOD, "b": dict(GOOD)}, "mrr")
+    loaded = save_and_load(comparison, tmp_path / "comparison.json")
+    assert loaded.conclusions[0].same_rankings
+    assert loaded.summary == comparison.summary
+
+
+def replace_findings(path: Path, findings: Any) -> None:
+    """Write a file with other findings, or with none, as files had before there were findings."""
+    content = json.loads(path.read_text())
+    del content["digest"]
+    if findings is None:
+        del content["evaluation"]["findings"]
+    else:
+        content["evaluation"]["findings"].update(findings)
+    path.write_bytes(add_digest(json.dumps(content).encode()))
+
+
+def test_a_file_without_findings_is_read(tmp_path: Path) -> None:
+    evaluate(GOOD).save(tmp_path / "numbers.json", rankings=False)
+    replace_findings(tmp_path / "numbers.json", None)
+    loaded = rm.load(tmp_path / "numbers.json")
+    assert loaded.means == evaluate(GOOD).means
+    assert loaded.scores.findings is None
+    assert find_data_warnings(loaded.scores) == ()
+
+
+@pytest.mark.parametrize(
+    "findings",
+    [
+        {"warnings": {"tuple": ["near ids"]}},
+        {"has_near_ids": "no"},
+        {"judged_shares": {"mapping": [[2, {"array": "float64", "values": [1.0]}]]}},
+    ],
+)
+def test_damaged_findings_are_refused(tmp_path: Path, findings: dict[str, Any]) -> None:
+    evaluate(GOOD).save(tmp_path / "numbers.json", rankings=False)
+    replace_findings(tmp_path / "numbers.json", findings)
+    with pytest.raises(ValueError, match="damaged at findings"):
+        rm.load(tmp_path / "numbers.json")
