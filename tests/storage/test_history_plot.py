@@ -32,7 +32,7 @@ def test_lines_break_where_the_questions_or_the_rules_changed(tmp_path: Path) ->
 def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:
     history = rm.History(tmp_path / "history.jsonl")
     history.add(result(1), "good")
-    history.add(rm.evaluate(QRELS, dict.fromkeys(QRELS, ["9f8a"]), "mrr"), "foreign")
+    history.add(rm.evaluate(QRELS, dict.fromkeys(QRELS, ("9f8a",)), "mrr"), "foreign")
     (axes,) = history.plot("mrr").axes
     assert [(text.get_text(), text.xy[0]) for text in axes.texts] == [("not measured", 1)]  # type: ignore[attr-defined]
     drawn = axes.containers[0].lines[0].get_ydata()
