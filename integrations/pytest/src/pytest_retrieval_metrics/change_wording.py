@@ -230,6 +230,8 @@ def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | N
     if not _can_explain(evaluation, metric):
         return _format_worst_values(evaluation, metric, show, room)
     worst = evaluation.worst(metric, show)
+    if not worst.n:  # the verdict says that the metric is undefined
+        return []
     mean = evaluation.means[metric]
     below_mean = [explained.query for explained in worst if explained.values[metric] < mean]
     # `worst` has only the queries that are shown; the line on the others counts all.

@@ -85,7 +85,9 @@ def format_below_floor(miss: MeanBelowFloor) -> str:
 
 
 def format_below_floor_details(miss: MeanBelowFloor) -> str:
-    """Return the mean that misses a floor, and its interval."""
+    """Return the mean that misses a floor, and its interval; empty if it is undefined, which is said already."""
+    if isnan(miss.mean):
+        return ""
     interval = f"{numbers.level_name(miss.level)} {numbers.format_interval(miss.interval)}"
     return f"mean {numbers.format_value(miss.mean)}, {interval}"
 
