@@ -1,5 +1,6 @@
 """No two conclusions of a comparison contradict each other, whatever was compared and with which options."""
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -262,6 +263,20 @@ def test_the_dictionary_of_a_conclusion_has_its_numbers() -> None:
     assert entry["margin"] == {"size": 0.1, "outcome": conclusion.noninferiority}
     assert entry["unjudged_bounds"] is None
     assert entry["caveats"] == [conclusion.rare_effect_note]
+
+
+@pytest.mark.parametrize("relevant", [[], ["d"]])
+def test_the_dictionary_of_a_conclusion_is_json_and_the_table_has_nan(relevant: list[str]) -> None:
+    qrels: Mapping[str, list[str]] = dict.fromkeys(["q1", "q2"], relevant)
+    runs = {"old": {query: ["x", "d"] for query in qrels}, "new": {query: ["d"] for query in qrels}}
+    comparison = rm.compare(qrels, runs, "mrr", margin=0.1)
+    entry = comparison.conclusions[0].as_dict()
+    assert json.loads(json.dumps(entry, allow_nan=False)) == entry
+    row = comparison.to_pandas().iloc[0]
+    assert entry["interval"] is None
+    assert np.isnan([row.ci_low, row.ci_high]).all()
+    for name in ("difference", "p_corrected", "p_uncorrected"):
+        assert entry[name] == row[name] or (entry[name] is None and np.isnan(row[name]))
 
 
 def test_where_lower_is_better_the_interval_of_the_gain_is_reversed() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.comparison import conclusion_wording, rare_effect_wording
 from retrieval_metrics.comparison.comparison_wording import selection_bias_notes
+from retrieval_metrics.comparison.difference import null_unless_finite, supported_numbers
 from retrieval_metrics.comparison.pair_selection import require_one_pair
 from retrieval_metrics.evaluation.scores import have_same_rankings
 from retrieval_metrics.reports.tables import Printed, Table
@@ -209,17 +210,18 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
         return rare_effect_wording.rare_effect_note(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the conclusion as built-in types, for JSON; what supports no conclusion is None, as in a table `-`."""
-        difference = self.details
-        interval = None
-        if difference.comparable:
-            interval = list(self.interval)
+        """Return the conclusion as built-in types, for JSON.
+
+        What is unknown or supports no conclusion is None, where `Comparison.to_pandas` has NaN and a table `-`.
+        """
+        supported = supported_numbers(self.details)
+        interval = [null_unless_finite(supported["ci_low"]), null_unless_finite(supported["ci_high"])]
         margin = None
         if self.noninferiority is not None:
             margin = {"size": self.margin, "outcome": self.noninferiority}
         unjudged_bounds = None
         if self.unjudged_bounds is not None:
-            unjudged_bounds = list(self.unjudged_bounds.interval)
+            unjudged_bounds = list(map(null_unless_finite, self.unjudged_bounds.interval))
         caveats = list(self.caveats)
         if self.rare_effect_note:
             caveats.append(self.rare_effect_note)
@@ -228,10 +230,10 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
             "system": self.system,
             "baseline": self.baseline,
             "conclusion": self.kind,
-            "difference": self.difference if difference.measured else None,
-            "interval": interval,
-            "p_corrected": self.p_corrected if difference.comparable else None,
-            "p_uncorrected": difference.p_uncorrected if difference.comparable else None,
+            "difference": null_unless_finite(supported["difference"]),
+            "interval": None if None in interval else interval,
+            "p_corrected": null_unless_finite(supported["p_corrected"]),
+            "p_uncorrected": null_unless_finite(supported["p_uncorrected"]),
             "n": self.n,
             "margin": margin,
             "unjudged_bounds": unjudged_bounds,
