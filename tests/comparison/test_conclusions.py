@@ -160,6 +160,9 @@ def check_bounds(conclusion: Conclusion) -> None:
     if bounds is not None:
         low, high = bounds.interval
         is_lower_with_other_grades = low < conclusion.difference - 1e-9
+        if conclusion.details.margin is not None and conclusion.details.margin.low <= -1:
+            is_lower_with_other_grades = False  # no loss is larger
+        assert conclusion.lowest_gain >= -1 or conclusion.margin is None
         assert low - 1e-9 <= conclusion.difference <= high + 1e-9
         if conclusion.kind not in {"not_significant", "identical"}:
             assert bounds.changes_conclusion == conclusion.depends_on_unjudged
