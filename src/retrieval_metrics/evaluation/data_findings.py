@@ -52,7 +52,8 @@ class DataFindings:
         has_nonrelevant: Whether the judgments include documents that are not relevant.
         question_fingerprints: The fingerprint of the text of each query whose text is known.
         judgments_fingerprints: The fingerprint of the judgments of each query.
-        rankings_fingerprint: The fingerprint of all rankings; None if they are means over runs, or on disk.
+        ranked_ids_fingerprint: The fingerprint of the ranked ids of all queries; None if they are unknown, or of
+            several runs, or on disk.
     """
 
     warnings: tuple[DataWarning, ...]
@@ -66,13 +67,13 @@ class DataFindings:
     has_nonrelevant: bool
     question_fingerprints: Mapping[QueryId, str]
     judgments_fingerprints: Mapping[QueryId, str]
-    rankings_fingerprint: str | None
+    ranked_ids_fingerprint: str | None
 
     def take(self, rows: IntArray) -> DataFindings:
         """Return the findings about some of the queries; warnings stay those of all."""
         shares_by_depth = {depth: shares[rows] for depth, shares in self.judged_shares.items()}
         # Those of some of the queries are others.
-        return replace(self, judged_shares=shares_by_depth, rankings_fingerprint=None)
+        return replace(self, judged_shares=shares_by_depth, ranked_ids_fingerprint=None)
 
 
 def collect_data_findings(scores: Scores) -> DataFindings | None:
@@ -85,7 +86,6 @@ def collect_data_findings(scores: Scores) -> DataFindings | None:
         describe_match,
         judgments_fingerprints,
         question_fingerprints,
-        rankings_fingerprint,
     )
 
     changes = measure_near_miss_effect(scores, scores.metrics)
@@ -110,13 +110,27 @@ def collect_data_findings(scores: Scores) -> DataFindings | None:
         has_nonrelevant=has_nonrelevant_judgments(scores),
         question_fingerprints=question_fingerprints(scores),
         judgments_fingerprints=judgments_fingerprints(scores),
-        rankings_fingerprint=rankings_fingerprint(scores) if _has_one_run_in_memory(origin) else None,
+        ranked_ids_fingerprint=_fingerprint_ranked_ids(scores, origin),
     )
 
 
-def _has_one_run_in_memory(origin: Origin) -> bool:
-    is_on_disk = isinstance(origin.run, Run) and not origin.run.is_in_memory
-    return origin.rounds == 1 and not is_on_disk
+def _fingerprint_ranked_ids(scores: Scores, origin: Origin) -> str | None:
+    """Return a fingerprint that is equal for runs in which `have_same_rankings` finds the same ids."""
+    if origin.rounds > 1 or isinstance(origin.run, Run):
+        return None
+    # Imported here because only a file without rankings needs it.
+    from hashlib import sha256
+
+    from retrieval_metrics.inputs.fingerprints import N_DIGITS
+
+    digest = sha256()
+    rankings = scores.rankings("compared")
+    for query in scores.queries:
+        ids = rankings.ids(origin.run.get(query, ()))
+        if None in ids:
+            return None
+        digest.update(repr((query, list(ids))).encode())
+    return digest.hexdigest()[:N_DIGITS]
 
 
 def find_judged_shares(scores: Scores, k: int) -> FloatArray | None:

@@ -45,7 +45,7 @@ def judgments_fingerprints(scores: Scores) -> dict[QueryId, str]:
 def rankings_fingerprint(scores: Scores) -> str | None:
     """Return the fingerprint of the rankings of all queries, in any order; None if the scores came without them."""
     if scores.origin is None:
-        return None if scores.findings is None else scores.findings.rankings_fingerprint
+        return None
     run = scores.origin.run
     entries = [[str(query), ranking_fingerprint(run.get(query, []))] for query in scores.queries]
     return fingerprint(sorted(entries))

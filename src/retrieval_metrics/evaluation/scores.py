@@ -428,8 +428,8 @@ def have_same_rankings(scores: Scores, other: Scores) -> bool:
     runs, it is known if they are for the same queries.
     """
     if scores.findings is not None and other.findings is not None and scores.queries == other.queries:
-        fingerprint = scores.findings.rankings_fingerprint
-        return fingerprint is not None and fingerprint == other.findings.rankings_fingerprint
+        fingerprint = scores.findings.ranked_ids_fingerprint
+        return fingerprint is not None and fingerprint == other.findings.ranked_ids_fingerprint
     if scores.origin is None or other.origin is None or max(scores.origin.rounds, other.origin.rounds) > 1:
         return False
     run = scores.origin.run
