@@ -1,7 +1,8 @@
 """Keep what was found in the data of an evaluation, so that it can be said and decided without the rankings.
 
 A file without rankings holds these findings, because they cannot be computed from values: its evaluation warns of the
-same things, and what could not be compared before it was saved cannot be compared afterwards.
+same things, and what could not be compared before it was saved cannot be compared afterwards. They name queries alone:
+who saves no rankings may not be free to share ids of documents, texts or errors of retrievers.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from retrieval_metrics.evaluation.data_warning_wording import format_unused_exclusion, format_without_examples
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings
 from retrieval_metrics.evaluation.empty_rankings import find_empty_rankings
 from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, measure_near_miss_effect
@@ -40,11 +42,12 @@ class DataFindings:
     """What was found in the data of an evaluation.
 
     Attributes:
-        warnings: What is probably wrong with the data.
+        warnings: What is probably wrong with the data, without examples.
         own_obstacle: Why the system cannot be measured; see `find_own_obstacle`.
         has_near_ids: Whether documents or queries count as not found, but are there under nearly their ids.
         near_miss_changes: By metric, how much near misses would change the value of a query if they counted as found.
-        unused_exclusion: Why `exclude=` left nothing out of the run; None if nothing looks wrong.
+        unused_exclusion: Why `exclude=` left nothing out of the run, without an example; None if nothing looks
+            wrong.
         match: What ids of the judgments were compared with, in words.
         is_excluding: Whether documents were to be left out.
         judged_shares: By depth, the share of the first documents that is judged, shape (queries,); empty if it is
@@ -88,6 +91,9 @@ def collect_data_findings(scores: Scores) -> DataFindings | None:
         question_fingerprints,
     )
 
+    unused_exclusion = None
+    if scores.unused_exclusion is not None:
+        unused_exclusion = scores.unused_exclusion.without_example()
     changes = measure_near_miss_effect(scores, scores.metrics)
     depths = {DEFAULT_DEPTH}
     for metric in scores.metrics:
@@ -99,11 +105,11 @@ def collect_data_findings(scores: Scores) -> DataFindings | None:
         if shares is not None:
             judged_shares[depth] = shares
     return DataFindings(
-        warnings=tuple(find_data_warnings(scores)),
+        warnings=find_warnings_without_examples(scores),
         own_obstacle=find_own_obstacle(scores),
         has_near_ids=has_near_ids(scores),
         near_miss_changes={str(metric): dict(change_by_query) for metric, change_by_query in changes.items()},
-        unused_exclusion=scores.unused_exclusion,
+        unused_exclusion=unused_exclusion,
         match=describe_match(scores),
         is_excluding=bool(find_is_excluding(scores)),
         judged_shares=judged_shares,
@@ -112,6 +118,20 @@ def collect_data_findings(scores: Scores) -> DataFindings | None:
         judgments_fingerprints=judgments_fingerprints(scores),
         ranked_ids_fingerprint=_fingerprint_ranked_ids(scores, origin),
     )
+
+
+def find_warnings_without_examples(scores: Scores) -> tuple[DataWarning, ...]:
+    """Return what is probably wrong with the data, without ids, texts and errors; equal warnings once."""
+    if scores.origin is None:
+        return tuple(find_data_warnings(scores))
+    warnings: dict[DataWarning, None] = {}
+    for warning in find_data_warnings(scores):
+        if warning.kind == "unused_exclusion" and scores.unused_exclusion is not None:
+            message = format_unused_exclusion(scores.unused_exclusion.without_example())
+        else:
+            message = format_without_examples(warning)
+        warnings[warning._replace(message=message)] = None
+    return tuple(warnings)
 
 
 def _fingerprint_ranked_ids(scores: Scores, origin: Origin) -> str | None:

@@ -8,7 +8,7 @@ from math import isclose, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.version import __version__
-from retrieval_metrics.evaluation.data_warnings import find_data_warnings
+from retrieval_metrics.evaluation.data_findings import find_warnings_without_examples
 from retrieval_metrics.evaluation.score_fingerprints import (
     evaluation_set_fingerprint,
     rankings_fingerprint,
@@ -129,8 +129,8 @@ NEAR_IDS: frozenset[WarningKind] = frozenset({"near_misses", "near_queries", "va
 
 
 def find_reasons_against_means(scores: Scores) -> tuple[str, ...]:
-    """Return the warnings because of which no conclusion may be drawn from the means of scores."""
-    warnings = find_data_warnings(scores)
+    """Return the warnings because of which no conclusion may be drawn from the means of scores, without examples."""
+    warnings = find_warnings_without_examples(scores)
     kinds = set(UNMEASURED)
     if any(warning.kind in NEAR_IDS for warning in warnings) and _depend_on_near_ids(scores):
         kinds |= NEAR_IDS
