@@ -79,7 +79,12 @@ def encode_evaluation(
         return _encode_totals(record)
     if not rankings:
         # How far budgets are filled, and what is wrong with the data, cannot be computed without the rankings.
-        record = replace(record, budget_fills=record.all_fills(), findings=collect_data_findings(record))
+        record = replace(
+            record,
+            budget_fills=record.all_fills(),
+            findings=collect_data_findings(record),
+            clusters=None if record.clusters is None else record.clusters.hide_names(),
+        )
     section = Section(metrics=Lines(map(encode_metric, record.metrics)), scale=record.scale)
     for field in fields(record):
         if field.name not in SPECIAL_FIELDS:
