@@ -150,3 +150,101 @@ def test_damaged_findings_are_refused(tmp_path: Path, findings: dict[str, Any]) 
     replace_findings(tmp_path / "numbers.json", findings)
     with pytest.raises(ValueError, match="damaged at findings"):
         rm.load(tmp_path / "numbers.json")
+
+
+SECRETS = ("SECRETDOC", "SECRETTEXT", "SECRETERROR", "SECRETPATH", "SECRETNAME")
+QUERIES = [f"q{number}" for number in range(12)]
+SECRET_QUESTIONS = rm.EvaluationSet(
+    {query: f"SECRETTEXT {number}" for number, query in enumerate(QUERIES)},
+    {query: {f"SECRETDOC{number}": 1} for number, query in enumerate(QUERIES)},
+)
+SECRET_RUN = {query: [f"SECRETDOC{number}"] for number, query in enumerate(QUERIES)}
+SECRET_SPANS = {query: [rm.Span(f"/SECRETPATH/{number // 2}.md", 0, 9)] for number, query in enumerate(QUERIES)}
+
+
+def answer(text: str) -> list[str]:
+    """Return the answer of a retriever that fails on every third question."""
+    number = int(text.removeprefix("SECRETTEXT "))
+    if number % 3 == 0:
+        raise RuntimeError("SECRETERROR")
+    return SECRET_RUN[f"q{number}"]
+
+
+def make_items(*, has_source: bool) -> dict[str, list[rm.Retrieved]]:
+    run = {}
+    for number, query in enumerate(QUERIES):
+        item = rm.Retrieved(f"SECRETDOC{number}", text="SECRETTEXT")
+        if has_source:
+            source = f"/SECRETPATH/{number // 2}.md"
+            item = rm.Retrieved(f"SECRETDOC{number}", text="SECRETTEXT", source=source, start=0, end=10)
+        run[query] = [item]
+    return run
+
+
+def make_secret_evaluations() -> dict[str, rm.Evaluation]:
+    foreign = {query: [f"SECRETDOC/{query}"] for query in QUERIES}
+    near = {query: [f"SECRETDOC{number}.txt"] for number, query in enumerate(QUERIES)} | {"q0": ["SECRETDOC0"]}
+    left_out = {query: ["SECRETDOCX"] for query in QUERIES}
+    kept = {query: ["SECRETDOCX.txt", *ranking] for query, ranking in SECRET_RUN.items()}
+    clusters = {query: f"SECRETNAME{number // 2}" for number, query in enumerate(QUERIES)}
+    return {
+        "no_common_ids": rm.evaluate(SECRET_QUESTIONS, foreign, "mrr"),
+        "near_misses": rm.evaluate(SECRET_QUESTIONS, near, "mrr"),
+        "unused_exclusion": rm.evaluate(SECRET_QUESTIONS, kept, "mrr", exclude=left_out),
+        "empty_rankings": rm.evaluate(SECRET_QUESTIONS, rm.retrieve(answer, SECRET_QUESTIONS), "mrr"),
+        "unlocated": rm.evaluate(SECRET_SPANS, make_items(has_source=False), "mrr"),
+        "few_clusters": rm.evaluate(SECRET_QUESTIONS, SECRET_RUN, "mrr", clusters=clusters),
+    }
+
+
+def assert_no_secrets(path: Path) -> None:
+    content = path.read_text()
+    assert [secret for secret in SECRETS if secret in content] == []
+
+
+def test_files_without_rankings_and_histories_name_queries_alone(tmp_path: Path) -> None:
+    history = rm.History(tmp_path / "history.jsonl")
+    for kind, evaluation in make_secret_evaluations().items():
+        found = find_data_warnings(evaluation.scores)
+        assert kind in {warning.kind for warning in found}
+        loaded = save_and_load(evaluation, tmp_path / "numbers.json")
+        assert_no_secrets(tmp_path / "numbers.json")
+        stored = find_data_warnings(loaded.scores)
+        assert [(warning.kind, warning.is_blocking) for warning in stored] == [
+            (warning.kind, warning.is_blocking) for warning in found
+        ]
+        assert str(loaded) == leave_out_examples(str(evaluation), evaluation)
+        assert loaded.intervals() == evaluation.intervals()
+        history.add(evaluation, kind)
+        history.add(loaded, f"{kind}, loaded")
+        entry, loaded_entry = history.entries()[-2:]
+        assert (entry.warnings, entry.is_measured) == (loaded_entry.warnings, loaded_entry.is_measured)
+    assert_no_secrets(history.path)
+    measured = [entry.label for entry in history.entries() if entry.is_measured and "loaded" not in entry.label]
+    assert measured == ["empty_rankings", "few_clusters"]
+
+
+def test_comparisons_and_tunings_without_rankings_name_queries_alone(tmp_path: Path) -> None:
+    evaluations = make_secret_evaluations()
+    foreign = evaluations["no_common_ids"].scores.require_origin("compared").run
+    worse = {**SECRET_RUN, "q0": ["SECRETDOCX"]}
+    located = make_items(has_source=True)
+    runs_by_questions: list[tuple[Any, dict[str, Any]]] = [
+        (SECRET_QUESTIONS, {"good": SECRET_RUN, "worse": worse, "foreign": foreign}),
+        (SECRET_SPANS, {"good": located, "worse": {**located, "q0": located["q5"]}}),
+    ]
+    for questions, runs in runs_by_questions:
+        comparison = rm.compare(questions, runs, "mrr")
+        tuning = rm.tune(runs, questions, "mrr", default="worse")
+        for result in (comparison, tuning):
+            loaded = save_and_load(result, tmp_path / "result.json")
+            assert_no_secrets(tmp_path / "result.json")
+            assert loaded == result
+        loaded = save_and_load(comparison, tmp_path / "result.json")
+        for name, evaluation in comparison.evaluations.items():
+            assert [warning.kind for warning in find_data_warnings(loaded.scores[name])] == [
+                warning.kind for warning in find_data_warnings(evaluation.scores)
+            ]
+        assert [(conclusion.kind, conclusion.details.obstacle) for conclusion in loaded.conclusions] == [
+            (conclusion.kind, conclusion.details.obstacle) for conclusion in comparison.conclusions
+        ]

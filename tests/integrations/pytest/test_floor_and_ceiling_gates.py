@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -188,6 +189,19 @@ def test_what_differing_ids_alone_keep_below_a_floor_is_not_measured(
         check(*judged, **bounds)
     (line,) = str(failure.value).splitlines()
     assert re.match(f"mrr not measured: {cause}", line)
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("kind", DIFFERENT_IDS)
+def test_differing_ids_of_an_evaluation_saved_without_rankings_are_not_measured_either(
+    check: RetrievalCheck, kind: str, tmp_path: Path
+) -> None:
+    qrels, run, _ = DIFFERENT_IDS[kind]
+    rm.evaluate(qrels, run, "mrr").save(tmp_path / "numbers.json", rankings=False)
+    with pytest.raises(pytest.fail.Exception) as failure:
+        check(rm.load(tmp_path / "numbers.json"), at_least={"mrr": 0.9 if kind == "type" else 0.5})
+    (line,) = str(failure.value).splitlines()
+    assert line.startswith("mrr not measured: ")
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
