@@ -99,6 +99,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "with its cutoff": (lambda: anything.ndcg_at_10, "write evaluate(qrels, run, 'ndcg')"),
     "MMR": (lambda: anything.MMR, "maximal marginal relevance is rm.mmr(query, candidates)"),
+    "the diversity of a list": (lambda: anything.diversity, "is rm.intra_list_diversity(vectors)"),
     "another field's name": (lambda: anything.sensitivity, "write evaluate(qrels, run, 'recall')"),
     "AutoRAG's name": (lambda: anything.retrieval_map, "write evaluate(qrels, run, 'map')"),
     "a key": (lambda: untyped["MRR"], "use result.means['mrr'] or result.per_query['mrr']"),

@@ -16,8 +16,8 @@ BLOCK = re.compile(r"^```\{house\}\n```$", re.MULTILINE)
 
 PARTS = {
     "NUMBERS": "Numbers: from judgments and rankings to conclusions",
-    "ON_TOP": "On top of the numbers: the searches of agents, and the making of judgments",
-    "ENTRANCES": "Entrances: the interfaces to both",
+    "ON_TOP": "On top of the numbers: agents' searches, and tools for making judgments",
+    "ENTRANCES": "Interfaces to both parts",
 }
 """The parts of the house, from the ground up, by their name in the test of the architecture."""
 

@@ -221,3 +221,30 @@ def test_a_file_of_exclusions_has_two_columns(
     (tmp_path / "excluded").write_text(content)
     assert main([*own_ids, "--exclude", str(tmp_path / "excluded")]) != 0
     assert message in capsys.readouterr().err
+
+
+QUESTION_TABLES = [
+    ("question,document,useful\nwhy?,d1,no\nwhy?,d2,yes\n", ["document=document", "grade=useful"]),
+    ("question,relevant,grade\nwhy?,d2,2\nhow?,d3,0\n", ["document=relevant", "grade=grade"]),
+]
+
+
+@pytest.mark.parametrize(("table", "columns"), QUESTION_TABLES)
+def test_the_advice_on_grades_that_would_be_ignored_works(
+    table: str, columns: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "questions.csv").write_text(table)
+    (tmp_path / "run.json").write_text('{"why?": ["d1", "d2"], "how?": ["d3"]}')
+    call = ["evaluate", str(tmp_path / "questions.csv"), str(tmp_path / "run.json"), "-m", "mrr", "--format", "csv"]
+    options = [word for column in columns for word in ("--qrels-column", column)]
+    assert main(call) == 2
+    assert " ".join(options) in capsys.readouterr().err
+    assert main([*call, *options]) == 0
+    assert "mrr,0.5,1" in capsys.readouterr().out
+
+
+def test_a_key_that_holds_no_rows_is_no_query(files: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "cases.json"
+    path.write_text('{"cases": []}')
+    assert main(["evaluate", str(path), files[1]]) == 2
+    assert main(["evaluate", files[0], str(path)]) == 2

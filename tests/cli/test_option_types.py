@@ -38,6 +38,14 @@ def test_an_unknown_metric_offers_the_option_for_ones_own(files: list[str], caps
     assert " (for a metric of your own, pass --metrics-from MODULE)" in stderr
 
 
+def test_a_name_of_autorag_leads_to_the_option_of_its_rules(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["evaluate", *files, "-m", "retrieval_map"])
+    assert "did you mean map? --rules autorag computes it" in capsys.readouterr().err
+
+
 def test_several_metrics_after_one_option(two_runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", *two_runs[:2], "-m", "ndcg@10,precision(rel=2)@5", "-m", "map", "--format", "csv"]) == 0
     rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))

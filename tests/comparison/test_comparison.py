@@ -196,3 +196,10 @@ def test_what_is_printed_of_a_comparison_without_times_has_no_seconds() -> None:
     assert comparison.seconds == {"a": {}, "b": {}}
     assert comparison.errors == {"a": {}, "b": {}}
     assert "seconds" not in str(comparison)
+
+
+@pytest.mark.parametrize(("key", "advice"), [("mrr", r"means\['mrr'\]"), ("a", r"means\['mrr'\]\['a'\]"), (0, "means")])
+def test_a_comparison_in_brackets_says_what_to_write(key: object, advice: str) -> None:
+    comparison: Any = rm.compare(*systems({"a": [1] * 8, "b": [2] * 8}), "mrr")
+    with pytest.raises(TypeError, match=rf"not subscriptable; use comparison\.{advice}, or comparison.conclusions"):
+        comparison[key]

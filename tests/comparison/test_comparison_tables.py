@@ -66,6 +66,22 @@ def test_the_details_have_the_intervals_of_the_means_and_the_largest_changes() -
     assert any(line.startswith("largest changes in mrr: q0 “What is q0?” +0.500, ") for line in lines)
 
 
+def test_a_single_query_has_no_effect_size() -> None:
+    qrels, runs = systems({"old": [2], "same": [2], "new": [1]})
+    lines = [
+        " ".join(line.split()) for line in str(rm.compare(qrels, runs, "mrr", baseline="old").details).splitlines()
+    ]
+    assert "mrr +0.500 - 1.00 1/0/0 - -" in lines
+    assert "mrr 0 - 1.00 0/1/0 0 -" in lines
+
+
+def test_the_printed_pairs_name_the_largest_changes_by_their_texts() -> None:
+    qrels, runs = systems({"old": [2] * 8, "new": [1] * 8, "newer": [1] * 8})
+    questions = rm.EvaluationSet({query: f"What is {query}?" for query in qrels}, qrels)
+    lines = str(rm.compare(questions, runs, "mrr", baseline="old")).splitlines()
+    assert sum(line.startswith("largest changes in mrr: q0 “What is q0?” +0.500, ") for line in lines) == 2
+
+
 @pytest.mark.parametrize("margin", [None, 0.02])
 def test_two_systems_in_one_metric_print_at_most_eight_lines(margin: float | None) -> None:
     cases: list[tuple[list[int], list[int]]] = [

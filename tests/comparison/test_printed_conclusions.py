@@ -221,7 +221,8 @@ def check_margin_reason(conclusion: Conclusion, reason: str) -> None:
         assert bound[1] == format_three_digits(-conclusion.lowest_gain)
         assert conclusion.lowest_gain >= -1  # every metric here is in [0, 1]
         assert bool(bound[2]) == (conclusion.lowest_gain < margin_test.low - 1e-9)
-    elif reason.startswith("at least "):
+    elif reason.startswith(("at least ", "up to ")):
+        assert reason.startswith("up to ") == (conclusion.details.gain > 0)
         assert conclusion.lowest_gain > -(conclusion.margin or 0)
         assert int(re.findall(r"\d+", reason)[0]) == margin_test.min_units
         assert ("independent" in reason) == (conclusion.details.clusters is not None)
@@ -230,7 +231,8 @@ def check_margin_reason(conclusion: Conclusion, reason: str) -> None:
 
 
 RARE_EFFECT = re.compile(
-    r"Effects too rare to occur in (?P<n>\d+) quer(y|ies)( in \d+ clusters?)? are not covered by the CI: "
+    r"Effects too rare to occur in (?P<n>\d+) quer(y|ies)( in \d+ clusters?)? are not "
+    r"(?P<limit>covered by the CI|excluded): "
     r"up to (?P<share>\S+)% of all queries \(\S+% confidence\) could .+ the mean by (?P<shift>[^\s,]+?)"
     r"(, (?P<consequence>which could undo the difference|less than the difference|less than the margin))?\."
 )
@@ -245,12 +247,16 @@ def check_rare_effect(conclusion: Conclusion) -> None:
     assert match is not None, note
     rare = conclusion.details.rare_effect
     assert match["n"] == str(conclusion.n)
-    assert (match["share"], match["shift"]) == (f"{100 * rare.share:.2g}", f"{rare.mean_shift:.2g}")
-    size = abs(conclusion.difference)
+    assert (match["limit"] == "excluded") == math.isnan(conclusion.interval.low)
+    could_undo = (1 - rare.share) * abs(conclusion.difference) <= rare.mean_shift
+    shift = rare.mean_shift
+    if match["consequence"] == "which could undo the difference" and shift < abs(conclusion.difference):
+        shift += rare.share * abs(conclusion.difference)
+    assert (match["share"], match["shift"]) == (f"{100 * rare.share:.2g}", f"{shift:.2g}")
     is_noninferior = conclusion.noninferiority == "noninferior"
     limits = {
-        "which could undo the difference": rare.mean_shift >= size,
-        "less than the difference": rare.mean_shift < size,
+        "which could undo the difference": could_undo,
+        "less than the difference": not could_undo,
         "less than the margin": is_noninferior and rare.mean_shift < (conclusion.margin or 0),
         None: not conclusion.is_better_or_worse or conclusion.margin is not None,
     }

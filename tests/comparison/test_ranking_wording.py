@@ -41,6 +41,7 @@ def make_rankings() -> dict[str, SystemRanking]:
         "margin that is not shown": rank({"old": [1] * 30, "new": [1] * 30}, baseline="old", margin=0.02),
         "no test can succeed": few_metrics,
         "some tests can hardly succeed": many,
+        "all tests can hardly succeed": replace(few_metrics, n_units=8, n_unattainable=few_metrics.tests),
         "with a baseline, fewer metrics would help": replace(many, baseline="s0"),
         "the only test cannot succeed": rank({"a": [1] * 4, "b": [2] * 4}),
         "so few clusters": rank({"a": [1] * 12, "b": [2] * 12}, clusters=lambda query: int(query[1:]) % 4),

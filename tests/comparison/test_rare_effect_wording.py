@@ -27,11 +27,14 @@ def test_a_rare_effect_is_set_against_the_difference_it_opposes() -> None:
     qrels = {f"q{number}": ["a"] for number in range(40)}
     old = {query: ["a"] for query in qrels}
     notes = []
-    for n_lost in (6, 40):
+    for n_lost in (6, 7, 40):
         new = {query: ["b", "a"] if number < n_lost else ["a"] for number, query in enumerate(qrels)}
         (conclusion,) = rm.compare(qrels, {"old": old, "new": new}, "mrr", baseline="old").conclusions
-        shift = conclusion.details.rare_effect.mean_shift
-        assert conclusion.sample_only == (shift >= abs(conclusion.difference))
+        rare = conclusion.details.rare_effect
+        assert rare.mean_shift < abs(conclusion.difference)
+        # If as many queries gain 1, the others keep their difference.
+        assert conclusion.sample_only == (rare.share >= (1 - rare.share) * abs(conclusion.difference))
         notes.append(conclusion.rare_effect_note)
-    assert notes[0].endswith("less than the difference.")
-    assert notes[1].endswith("less than the difference.")
+    assert notes[0].endswith("raising the mean by 0.078, which could undo the difference.")
+    assert notes[1].endswith("raising the mean by 0.072, less than the difference.")
+    assert notes[2].endswith("less than the difference.")

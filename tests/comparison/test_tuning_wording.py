@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.comparison.tuning_report import gain_rows
 from tried_settings import always
 
 
@@ -33,6 +34,16 @@ def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
     assert tuned.conclusion == (
         "Keep old: the gain of new is no larger than chance would give the best of 2 equal settings."
     )
+
+
+def test_nothing_is_expected_from_a_single_question() -> None:
+    runs: dict[str, Any] = {"old": {"q0": ["x", "d"]}, "new": {"q0": ["d"]}}
+    tuning = rm.tune(runs, {"q0": ["d"]}, "mrr", default="old")
+    assert tuning.conclusion == "1 question cannot show what new would gain over old on new questions."
+    assert "nan" not in str(tuning)
+    assert "resample" not in str(tuning)
+    assert [row.name for row in gain_rows(tuning, 4).rows] == ["new"]
+    assert ["gain", "+0.500", "-"] in [line.split() for line in str(tuning).splitlines()]
 
 
 def test_a_default_beyond_the_bounds_is_left_and_the_loss_is_said() -> None:

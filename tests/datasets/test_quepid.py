@@ -82,7 +82,7 @@ def test_the_json_of_a_book_says_what_could_not_be_rated_and_why(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("query,docid,rating\nreset,d1,good\n", "line 2.*'good' is no number"),
+        ("query,docid,rating\nreset,d1,good\n", "line 2.*'good' is not a number"),
         ("query,docid,rating\nreset,d1,1,2\n", "4 columns where the header has 3"),
         ("query,title,rating\nreset,d1,1\n", "no column named docid"),
         ("reset,d1,1\n", "line 1.*neither CSV"),

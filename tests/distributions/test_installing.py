@@ -143,12 +143,16 @@ def test_it(retrieval_check):
     retrieval_check(QRELS, search, {"mrr": 0.3}, baseline=True)
 """
 STEPS: tuple[tuple[str, list[str], str], ...] = (
-    ("", [], "there is no baseline retrieval_baselines/test_it/test_it.json; --retrieval-update writes it"),
+    ("", [], "no baseline retrieval_baselines/test_it/test_it.json; create it with --retrieval-update"),
     ("", ["--retrieval-update"], "retrieval_baselines/test_it/test_it.json: new"),
     ("", [], "1 passed"),
     ("1", ["--retrieval-report=r.html"], "mrr worse: 1.000 -> 0.500 (p < 0.001), 20 of 20 queries"),
-    ("1", ["--retrieval-update"], "the baseline was not replaced; --retrieval-accept-worse replaces it"),
-    ("1", ["--retrieval-update", "--retrieval-accept-worse"], "mrr 1.000 -> 0.500 (p < 0.001): 20 lost, 0 won"),
+    ("1", ["--retrieval-update"], "baseline not updated; accept the loss with --retrieval-accept-worse=mrr"),
+    (
+        "1",
+        ["--retrieval-update", "--retrieval-accept-worse"],
+        "mrr 1.000 -> 0.500 (p < 0.001): 20 worse, 0 better of 20 queries",
+    ),
     ("1", [], "1 passed"),
 )
 

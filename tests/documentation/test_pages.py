@@ -218,7 +218,7 @@ def test_what_is_said_of_intervals_is_what_the_simulations_found() -> None:
     }
     assert f"interval of a mean | 95% | at least {min(ends['mean'][0], ends['two_valued'][0])}%" in page
     assert f"with the line about rare effects | 95% | at least {ends['difference'][0]}%" in page
-    assert f"interval of the share with the same grade | 95% | at least {ends['agreement'][0]}%" in page
+    assert f"interval of raw agreement | 95% | at least {ends['agreement'][0]}%" in page
     assert "covers the truth in {} to {}% of samples".format(*ends["clustered_means"]) in page
 
 

@@ -123,7 +123,21 @@ def test_text_that_steers_a_terminal_is_not_printed_as_it_is() -> None:
 
 
 def test_without_failures_the_summary_says_so() -> None:
-    assert rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr").worst("mrr").summary == "the only relevant document was found"
+    evaluation = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "recall")
+    assert evaluation.worst("recall").summary == "the only relevant document was found"
+
+
+@pytest.mark.parametrize("metric", ["hit_rate@2", "mrr@2"])
+def test_where_one_relevant_document_suffices_the_summary_counts_queries(metric: str) -> None:
+    qrels = {"a": ["d1", "d2", "d3"], "b": ["d1", "d2"], "c": ["d1"]}
+    worst = rm.evaluate(qrels, {"a": ["d1"], "b": ["x", "y", "d2"], "c": ["x"]}, metric).worst(metric)
+    assert worst.one_suffices
+    assert worst.summary == "no relevant document found for 2 of 3 queries: 1 below cutoff, 1 not retrieved"
+    perfect = rm.evaluate(qrels, {"a": ["d1"], "b": ["d2"], "c": ["d1"]}, metric).worst(metric)
+    assert perfect.summary == "a relevant document was found for each of 3 queries"
+    assert (
+        rm.evaluate({"a": ["d1", "d2"]}, {"a": ["d2"]}, metric).worst(metric).summary == "a relevant document was found"
+    )
 
 
 def test_a_query_without_relevant_documents_says_so() -> None:

@@ -148,3 +148,21 @@ def test_the_size_of_a_corpus_says_nothing_of_chunks_or_of_documents_retrieved_t
     mixed: dict[str, Any] = dict.fromkeys(questions.qrels, corpus[:5])
     mixed[list(mixed)[-1]] = ["other", *corpus[:4]]
     assert find_advice(rm.evaluate(questions, mixed, "ndcg@20")) == ["retrieve 20 or more"]
+
+
+def test_the_documents_passed_and_a_small_corpus_of_a_beir_folder_are_known(tmp_path: Path) -> None:
+    ids = [f"d{rank}" for rank in range(8)]
+    questions = make_questions([])
+    run = dict.fromkeys(questions.qrels, ids)
+    texts = dict.fromkeys(ids, "text")
+    as_items = [rm.Retrieved(document, "text", source="one file") for document in ids]
+    for documents in (texts, as_items):
+        result = rm.evaluate(questions, run, "ndcg@10", documents=documents)
+        assert result.counts["corpus_size"] == 8
+        assert "the corpus has only 8 documents" in str(result)
+    questions.to_beir(tmp_path, texts)
+    folder = rm.read_questions(tmp_path)
+    assert folder.corpus == texts
+    assert rm.evaluate(folder, run, "ndcg@10").counts["corpus_size"] == 8
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d0", "text": "' + 1_000_000 * "x" + '"}\n')
+    assert rm.read_questions(tmp_path).corpus == {}

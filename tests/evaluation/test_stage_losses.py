@@ -225,3 +225,14 @@ def test_a_step_that_cannot_be_judged_is_left_out_with_a_warning() -> None:
     with pytest.warns(rm.RetrievalWarning, match="stage 'chunks' skipped, its results cannot be judged: .* has no id"):
         assert list(result.stages) == ["merged"]
     assert result.explain("q").findings[0].detail == "found; ranks: merged 1"
+
+
+def test_the_failures_by_stage_count_errors_of_the_retriever_apart() -> None:
+    qrels = {"q1": ["a", "b"], "q2": ["c", "d"], "q3": ["e"]}
+    stages: Any = {"bm25": {"q1": ["a", "b"], "q3": ["x"]}, "fused": {"q1": ["a", "x"], "q3": ["x"]}}
+    run = rm.RetrievedRun({"q1": ["a", "x"], "q3": ["x"]}, {"q2": TimeoutError("down")}, stages=stages)
+    with pytest.warns(rm.RetrievalWarning, match="failed on 1 of 3"):
+        worst = rm.evaluate(qrels, run, "recall@2").worst("recall@2")
+    assert worst.failures == {"retriever_error": 2, "dropped": 1, "not_retrieved": 1}
+    assert worst.losses == {"retriever_error": 2, "not_retrieved": 1, "dropped:fused": 1}
+    assert "by stage: 2 due to a retriever error, 1 not retrieved, 1 dropped by fused" in str(worst)

@@ -130,9 +130,10 @@ def mean(retriever: Retriever, queries: dict[str, str], metric: str) -> float:
 
 @pytest.mark.examples  # making MLflow's database takes longer than all other examples
 def test_mlflow_holds_the_numbers_of_the_core_and_the_comparison(
-    run: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+    run: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     example = pytest.importorskip("mlflow_evaluation")
+    caplog.set_level("WARNING", logger="mlflow")  # it says on standard error that it makes a database
     monkeypatch.setattr(example, "QUESTIONS", 6)
     printed = run("mlflow_evaluation")
     some_questions = dict(list(questions.queries().items())[:6])

@@ -74,6 +74,7 @@ def test_a_large_zip_archive_is_read_from_a_pipe_and_streamed(tmp_path: Path) ->
             r"with 4 files, a\.run, b\.run, c\.run, \.\.\., .*unzip",
         ),
         ({"folder/": ""}, "is a zip archive with no file"),
+        ({}, "is a zip archive with no file"),
     ],
 )
 def test_a_zip_archive_with_another_number_of_files_is_refused_by_name(

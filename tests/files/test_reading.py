@@ -237,3 +237,93 @@ def test_without_polars_repeated_judgments_are_refused_alike(
     assert str(without_polars.value) == str(with_polars.value)
     repeated = write_judgments(tmp_path / "repeated.trec", REPEATED)
     assert rm.read_qrels(repeated, allow="repeated").as_dict() == {"q1": {"d1": 1.0, "d3": 0.0}, "q2": {"d2": 2.0}}
+
+
+WRONG_GRADES = ["inf", "NaN", "high", "1_0", "1e400"]
+LAYOUTS = {
+    "b.qrels": ("", "{query} 0 {document} {grade}\n", "line 4124"),
+    "b.tsv": ("query-id\tcorpus-id\tscore\n", "{query}\t{document}\t{grade}\n", "line 4125"),
+    "b.csv": ("query,document,grade\n", '{query},{document},"{grade}"\n', "line 4125"),
+}
+
+
+def write_many_judgments(path: Path, wrong_grade: str) -> None:
+    header, layout, _where = LAYOUTS[path.name]
+    lines = [header]
+    for number in range(5_000):
+        grade = wrong_grade if number == 4_123 else "1"
+        lines.append(layout.format(query=f"q{number // 10}", document=f"d{number}", grade=grade))
+    path.write_text("".join(lines))
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("grade", [*WRONG_GRADES, "2,5"])
+def test_one_wrong_grade_is_named_with_its_line_and_what_to_write(name: str, grade: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    write_many_judgments(path, grade)
+    remedy = "write 2.5, with a decimal point" if grade == "2,5" else "write a finite number"
+    readers: list[Any] = [rm.read_qrels] if name != "b.csv" else [rm.read_qrels, rm.read_questions]
+    for read in readers:
+        with pytest.raises(ValueError, match=remedy) as raised:
+            read(path)
+        assert name in str(raised.value)
+        assert LAYOUTS[name][2].removeprefix("line ") in str(raised.value)
+        assert repr(grade) in str(raised.value)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_grades_below_0_and_with_a_decimal_point_are_numbers(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    for text, grade in (("-1", -1.0), ("2.0", 2.0)):
+        write_many_judgments(path, text)
+        assert rm.read_qrels(path).as_dict()["q412"]["d4123"] == grade
+
+
+def test_a_grade_in_a_list_of_judgments_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text('{"query": "a", "relevant": {"d1": 1}}\n\n{"query": "b", "relevant": {"d2": NaN}}\n')
+    with pytest.raises(
+        ValueError, match=r"questions\.jsonl: line 3: the grade of document 'd2' must be a number, got nan"
+    ):
+        rm.read_questions(path)
+    path = tmp_path / "questions.json"
+    path.write_text('{"a": {"d1": 1}, "b": {"d2": "high"}}')
+    with pytest.raises(ValueError, match=r"questions\.json: query 'b': the grade of document 'd2' must be a number"):
+        rm.read_questions(path)
+
+
+def test_blanks_at_the_ends_of_lines_are_no_part_of_a_number(tmp_path: Path) -> None:
+    path = tmp_path / "judged.csv"
+    path.write_bytes(b"query,document,grade  \r\nq1,d1,2  \r\nq2,d2,yes \r\n")
+    assert rm.read_qrels(path).as_dict() == {"q1": {"d1": 2}, "q2": {"d2": 1}}
+
+
+@pytest.mark.parametrize("read", [rm.read_qrels, rm.read_questions])
+def test_the_header_of_a_second_file_is_no_row(read: Any, tmp_path: Path) -> None:
+    for header in ("query,document", "query,document,grade"):
+        row = "q1,d1,1" if header.endswith("grade") else "q1,d1"
+        path = tmp_path / "joined.csv"
+        path.write_text(f"{header}\n{row}\n{header}\n{row.replace('1', '2')}\n")
+        with pytest.raises(ValueError, match=r"joined\.csv.* 3.*repeats the header, as where files were joined"):
+            read(path)
+    path.write_text("1,2,3\nq1,d1,1\n")
+    by_position = {"query": 1, "document": 2, "grade": 3}
+    assert rm.read_qrels(path, header=False, columns=by_position).as_dict() == {"1": {"2": 3}, "q1": {"d1": 1}}
+
+
+@pytest.mark.parametrize("name", ["e.qrels", "e.csv", "e.json", "e.jsonl", "e.parquet", "e.arrow"])
+@pytest.mark.parametrize("read", [rm.read_qrels, rm.read_questions])
+def test_an_empty_file_is_called_empty(name: str, read: Any, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(ValueError, match=rf"{name} is empty|{name}: the dataset is empty"):
+        read(tmp_path / name)
+
+
+def test_what_is_no_workbook_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "questions.xlsx"
+    path.write_text("query,relevant\nwhy?,d1\n")
+    with pytest.raises(ValueError, match=r"questions\.xlsx cannot be read as an Excel workbook"):
+        rm.read_questions(path)
+    assert rm.read_questions(path, format="csv").qrels == {"why?": ["d1"]}
+    with path.open() as file, pytest.raises(ValueError, match=r"questions\.xlsx cannot be read as an Excel workbook"):
+        rm.read_questions(file)

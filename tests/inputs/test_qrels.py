@@ -73,3 +73,14 @@ def test_a_largest_grade_that_cannot_be_is_refused(grade: Any, error: type[Excep
 )
 def test_judgments_in_columns_can_be_had_as_a_dict(judgments: Any) -> None:
     assert rm.Qrels(judgments).as_dict() == judgments
+
+
+@pytest.mark.parametrize("judgments", [{"q1": ["d1", "d7"], "q2": {"d3": 2}}, {1: [[4, 5], [6]], 2: [[4]]}])
+def test_they_are_read_like_a_dict(judgments: Any) -> None:
+    qrels = rm.Qrels(judgments)
+    assert dict(qrels) == dict(qrels.items()) == {query: qrels[query] for query in qrels} == qrels.as_dict()
+    assert list(judgments) == list(qrels.keys())
+    assert next(iter(judgments)) in qrels
+    assert "unknown" not in qrels
+    with pytest.raises(KeyError, match="unknown"):
+        qrels["unknown"]

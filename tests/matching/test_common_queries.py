@@ -1,5 +1,6 @@
 """A run is compared with judgments only if they have queries in common."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,3 +30,15 @@ def test_the_judged_queries_of_the_run_are_counted() -> None:
 def test_a_run_that_cannot_belong_to_the_judgments_is_refused(run: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         count_common_queries(run, QRELS)
+
+
+def test_qrels_with_exchanged_columns_are_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "judged.tsv"
+    path.write_text("query-id\tcorpus-id\tscore\nd1\tq1\t1\nd2\tq1\t1\n")
+    run = {"q1": ["d1", "d2"]}
+    with pytest.raises(
+        ValueError, match="the qrels judge 'q1', a query of the run, as a document: exchange the columns"
+    ):
+        rm.evaluate(rm.read_qrels(path), run, "recall")
+    qrels = rm.read_qrels(path, columns={"query": "corpus-id", "document": "query-id"})
+    assert rm.evaluate(qrels, run, "recall").means == {"recall": 1.0}

@@ -160,6 +160,39 @@ def test_a_single_file_under_another_name_is_found(retrieved: str) -> None:
     assert [near_miss.retrieved_id for near_miss in result.entries] == [retrieved]
 
 
+FORMS_OF_ANOTHER_INDEX: dict[str, Callable[[str], str]] = {
+    "extension": lambda document: document + ".txt",
+    "part": lambda document: document + "#0",
+    "case": str.upper,
+    "prefix": lambda document: "kb_" + document,
+    "folder": lambda document: "./" + document,
+    "decimal point": lambda document: document + ".0",
+}
+
+
+@pytest.mark.parametrize("form", FORMS_OF_ANOTHER_INDEX)
+def test_queries_that_another_index_answered_are_found_though_the_run_holds_both_forms(form: str) -> None:
+    # Each document is judged for three queries; the fifth part of the queries has all its ids in another form.
+    qrels = {f"q{number}": [f"page{number % 10}"] for number in range(30)}
+    run = {}
+    for number, query in enumerate(qrels):
+        ranking = [f"page{(number + step) % 10}" for step in range(4)]
+        run[query] = [FORMS_OF_ANOTHER_INDEX[form](document) for document in ranking] if number >= 24 else ranking
+    result = search(qrels, run)
+    assert (len(result), result.n_missing) == (6, 6)
+    assert {near_miss.query for near_miss in result.entries} == {f"q{number}" for number in range(24, 30)}
+    assert find_kinds(qrels, run) == ["near_misses"]
+
+
+def test_queries_with_only_parts_are_no_other_index_if_a_part_matches_elsewhere() -> None:
+    qrels = {f"q{number}": [f"page{number % 10}"] for number in range(30)}
+    run = {query: list(documents) for query, documents in qrels.items()}
+    for number in range(24, 30):
+        run[f"q{number}"] = [f"page{number % 10}#1", f"page{number % 10}#2"]
+    run["q0"].append("page7#1")
+    assert search(qrels, run).entries == ()
+
+
 FORMS: dict[str, Callable[[int], list[str]]] = {
     "zeros": lambda n: [f"doc{n}", f"doc0{n}"],
     "path": lambda n: [f"a{n}.md", f"b/a{n}.md"],

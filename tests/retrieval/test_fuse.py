@@ -57,14 +57,39 @@ def test_scores_are_normed_with_the_lowest_at_0_and_a_constant_list_at_1() -> No
     assert rm.fuse(runs, "scores", norm="zscore")["q"] == pytest.approx(
         {"x": 10 / deviation + 1, "y": 5 / deviation, "w": 1, "z": 0}
     )
-    assert rm.fuse(runs, "scores", weights=[0.5, 0])["q"] == {"x": 0.5, "y": 0.25, "z": 0.0, "w": 0.0}
+    assert rm.fuse(runs, "scores", weights=[0.5, 0])["q"] == {"x": 0.5, "y": 0.25, "z": 0.0}
 
 
 def test_reciprocal_ranks_have_the_weights_of_their_runs() -> None:
     runs = {"a": {"q": ["x", "y", "x"]}, "b": {"q": ["y", "z"]}, "c": {"q": ["z"]}}
     weights = {"a": 2, "b": 0.5, "c": 0}
-    assert rm.fuse(runs, k=0, weights=weights)["q"] == {"x": 2 / 1, "y": 2 / 2 + 0.5 / 1, "z": 0.5 / 2 + 0}
-    assert rm.fuse(runs, k=3, weights=weights)["q"] == {"x": 2 / 4, "y": 2 / 5 + 0.5 / 4, "z": 0.5 / 5 + 0}
+    assert rm.fuse(runs, k=0, weights=weights)["q"] == {"x": 2 / 1, "y": 2 / 2 + 0.5 / 1, "z": 0.5 / 2}
+    assert rm.fuse(runs, k=3, weights=weights)["q"] == {"x": 2 / 4, "y": 2 / 5 + 0.5 / 4, "z": 0.5 / 5}
+
+
+@settings(max_examples=100, deadline=None)
+@given(RUNS, st.sampled_from(["rrf", "scores"]), st.sampled_from(["minmax", "zscore", None]))
+def test_a_run_with_weight_0_is_left_out(
+    runs: list[dict[str, dict[str, float]]], method: str, norm: str | None
+) -> None:
+    named = {f"r{index}": run for index, run in enumerate(runs)}
+    others = {name: run for name, run in named.items() if name != "r1"}
+    weights = {name: 0.3 + 0.2 * index for index, name in enumerate(others)}
+    with_weight_0 = rm.fuse(named, method, norm=norm, weights={**weights, "r1": 0})
+    without = rm.fuse(others, method, norm=norm, weights=weights)
+    assert with_weight_0 == without
+    assert [list(scores) for scores in with_weight_0.values()] == [list(scores) for scores in without.values()]
+
+
+@pytest.mark.parametrize("method", ["rrf", "scores"])
+def test_items_of_a_run_with_weight_0_are_left_out_but_checked(method: str) -> None:
+    dense: Any = {"q": [rm.Retrieved("d1", score=0.5)]}
+    web: Any = {"q": [rm.Retrieved("d1", "text", score=0.5), rm.Retrieved("d2", score=0.1)], "only here": []}
+    (item,) = rm.fuse({"dense": dense, "web": web}, method, weights=[1, 0])["q"]
+    assert (item.id, item.text, item.copies) == ("d1", None, ())
+    assert list(rm.fuse({"dense": dense, "web": web}, method, weights=[1, 0])) == ["q"]
+    with pytest.raises(TypeError, match="document ids of 'dense' are str and those of 'web' are int"):
+        rm.fuse({"dense": dense, "web": {"q": {1: 0.5}}}, method, weights=[1, 0])
 
 
 def test_of_a_repeated_document_the_first_score_counts() -> None:
@@ -115,7 +140,12 @@ def test_a_query_that_a_run_lacks_is_fused_from_the_others() -> None:
             ValueError,
             "the weight of 'a' must be a number of at least 0, got -1",
         ),
-        ({"a": {"q": ["x"]}}, {"weights": [0]}, ValueError, "at least one weight must be positive"),
+        (
+            {"a": {"q": ["x"]}},
+            {"weights": [0]},
+            ValueError,
+            "all weights are 0, of 'a': .* at least one weight must be",
+        ),
         ({"a": {"q": ["x"]}}, {"method": "scores"}, ValueError, "'a' has no score for document 'x' of query 'q'"),
         ({"a": {"q": {"x": float("nan")}}}, {}, ValueError, "document 'x' for query 'q' in 'a' is nan"),
         ({"a": {"q": ["x"]}, "b": {"q": [1]}}, {}, TypeError, "document ids of 'a' are str and those of 'b' are int"),

@@ -35,6 +35,14 @@ def test_systems_that_do_not_differ_pass_once_there_are_enough_queries() -> None
     assert power[500] > 0.98
 
 
+def test_few_queries_that_all_gain_pass_only_if_as_many_losses_can_hardly_be_missing() -> None:
+    # If a query gains 1 with a probability of 0.4 and else loses 1, the mean is -0.2.
+    # All n gain in 0.4^n of samples: 16% of 2, 6.4% of 3 and 2.6% of 4.
+    assert [outcome(np.ones(n), 0.2) for n in (2, 3, 4)] == ["inconclusive", "inconclusive", "noninferior"]
+    # 0.475^4 = 5.1%, 0.475^5 = 2.4%
+    assert [outcome(np.ones(n), 0.05) for n in (4, 5)] == ["inconclusive", "noninferior"]
+
+
 def test_its_bound_is_students_unless_few_queries_lose_much() -> None:
     random = np.random.default_rng(2)
     values = random.normal(0, 0.1, 200)

@@ -410,3 +410,38 @@ class TestBrokenTraces:
             nested = {"output": nested}
         with pytest.raises(ValueError, match=r"the output of span 's' .* is nested too deeply"):
             rm.read_traces(self.spans(output=nested))
+
+
+ONE_SPAN = {"trace": "t1", "span": "s1", "parent": None, "kind": "retriever", "input": "q", "output": [{"id": "d1"}]}
+WRONG_SPANS: list[tuple[Any, str]] = [
+    ({**ONE_SPAN, "span": "s2", "start": "soon"}, r"line 3: the time of span 's2' .* of trace 't1' cannot be read"),
+    ({"trace": "t1", "kind": "retriever"}, r"line 3: a span needs an id and a trace"),
+    ({"unknown": 1}, r"line 3: a span needs an id and a trace.* has 'unknown'"),
+    (3, r"line 3: a trace must hold spans as objects, got 3"),
+    ([1, 2], r"line 3: message 1 of conversation .* is not a message"),
+    ({**ONE_SPAN, "kind": "search"}, r"line 3: span 's1' has the kind 'search'"),
+    (
+        {**ONE_SPAN, "output": [{"id": "d2"}]},
+        r"span 's1' .* of trace 't1' \(.*spans\.jsonl, line 3\) was recorded twice.* first in .*spans\.jsonl, line 1",
+    ),
+    ({**ONE_SPAN, "span": "s2", "output": '[{"id": "d1"'}, r"of span 's2' .* \(.*spans\.jsonl, line 3\) was cut short"),
+]
+
+
+@pytest.mark.parametrize(("wrong_span", "message"), WRONG_SPANS)
+def test_an_error_names_the_file_and_the_line_of_its_span(wrong_span: Any, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "spans.jsonl"
+    path.write_text(f"{json.dumps(ONE_SPAN)}\n\n{json.dumps(wrong_span)}\n{json.dumps({**ONE_SPAN, 'trace': 't2'})}\n")
+    with pytest.raises(ValueError, match=message) as raised:
+        rm.read_traces(path)
+    assert "spans.jsonl, line 3" in str(raised.value)
+
+
+def test_an_error_names_the_element_of_an_array_or_a_list(tmp_path: Path) -> None:
+    spans: list[Any] = [ONE_SPAN, {"trace": "t1", "kind": "retriever"}]
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps(spans, indent=1))
+    with pytest.raises(ValueError, match=r"spans\.json, element 2: a span needs an id"):
+        rm.read_traces(path)
+    with pytest.raises(ValueError, match=r"^element 2: a span needs an id"):
+        rm.read_traces(spans)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from os import PathLike
 from reprlib import repr as shorten
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
@@ -93,7 +94,12 @@ def _id_type(cls: type, owner: str) -> type:
         return str
     if issubclass(cls, Integral) and not issubclass(cls, bool):
         return int
-    raise TypeError(f"{owner} must be str or int, got {cls.__name__}")
+    hint = ""
+    if issubclass(cls, PathLike):
+        hint = "; write a path as text, str(path), or its name, path.name, which match='filename' compares"
+    elif issubclass(cls, bytes):
+        hint = "; decode them: text_id.decode()"
+    raise TypeError(f"{owner} must be str or int, got {cls.__name__}{hint}")
 
 
 def require_same_id_type(left: type | None, left_owner: str, right: type | None, right_owner: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import retrieval_metrics as rm
 from retrieval_metrics._internal.atomic_write import STANDARD_OUTPUT
 from retrieval_metrics.cli.arguments import Target
+from retrieval_metrics.cli.option_names import translate
 from retrieval_metrics.cli.trec_eval_lines import is_known_metric, is_trec_eval_only
 from retrieval_metrics.files.saved_format import is_saved
 
@@ -28,7 +29,8 @@ def refuse_unknown_metrics(arguments: argparse.Namespace) -> None:
         try:
             rm.Metric.parse(unknown[0])
         except ValueError as error:
-            arguments.parser.error(f"{error} (for a metric of your own, pass --metrics-from MODULE)")
+            message = translate(str(error), arguments)
+            arguments.parser.error(f"{message} (for a metric of your own, pass --metrics-from MODULE)")
 
 
 def refuse_overwritten_files(arguments: argparse.Namespace) -> None:

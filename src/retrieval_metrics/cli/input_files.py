@@ -104,8 +104,7 @@ def read_qrels_and_run(arguments: argparse.Namespace, runs: dict[str, str]) -> t
 def read_judgments(arguments: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet:
     """Return the judgments that the arguments name: those of a file, or of a saved set of questions."""
     if not is_saved(arguments.qrels):
-        names_questions = _names_questions(arguments)
-        if names_questions or (not arguments.qrels_column and seems_to_hold_questions(arguments.qrels)):
+        if _names_questions(arguments) or (_fits_questions(arguments) and seems_to_hold_questions(arguments.qrels)):
             return _read_questions(arguments, arguments.qrels)
         return read_qrels_file(arguments, arguments.qrels)
     saved = rm.load(arguments.qrels)
@@ -124,6 +123,12 @@ def _names_questions(arguments: argparse.Namespace) -> bool:
     roles_of_questions = NAMES_BY_ROLE.keys() - JUDGMENT_ROLES.keys()
     columns = parse_columns(arguments.qrels_column) or {}
     return not roles_of_questions.isdisjoint(columns)
+
+
+def _fits_questions(arguments: argparse.Namespace) -> bool:
+    """Return whether a table of questions may have the columns that `--qrels-column` names, by their names."""
+    columns = parse_columns(arguments.qrels_column) or {}
+    return columns.keys() <= {"document", "grade"} and not has_positions(columns)
 
 
 def _read_questions(arguments: argparse.Namespace, path: str) -> rm.EvaluationSet:

@@ -25,7 +25,7 @@ METRIC_SEPARATOR = re.compile(r",(?![^(]*\))")
 NUMBER = re.compile(r"[0-9]*\.?[0-9]+")
 # A measure with a cutoff as trec_eval takes it, such as `P.5`.
 MEASURE_WITH_CUTOFF = re.compile(rf"(?P<measure>[A-Za-z]\w*)\.{NUMBER.pattern}")
-# The message for a text that is no metric with a number.
+# The message for a text that is not a metric with a number.
 NOT_METRIC_AND_NUMBER = "{!r} must be a metric and a number, such as ndcg@10=0.35"
 
 

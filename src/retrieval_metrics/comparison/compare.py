@@ -467,7 +467,7 @@ def _refuse_unconverted_results(results: Any) -> None:
 
 
 def _format_intended_call(qrels: Any) -> str:
-    """Return the call that was probably meant, if the second argument of `compare` is no mapping of runs."""
+    """Return the call that was probably meant, if the second argument of `compare` is not a mapping of runs."""
     if isinstance(qrels, Evaluation):
         return 'compare({"a": first, "b": second})'
     return 'compare(qrels, {"a": run, "b": other_run})'

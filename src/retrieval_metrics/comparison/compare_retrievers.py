@@ -182,7 +182,7 @@ def compare_retrievers(*args: Any, **options: Any) -> Comparison:
         match: What an id of the judgments is compared with, as in `evaluate`.
         workers: How many queries may run at once.
         timeout: Seconds that one attempt may take, as in `retrieve`.
-        retries: How often a failed query is repeated, as in `retrieve`.
+        retries: How many times a failed query is repeated, as in `retrieve`.
         show_progress: Show a progress bar on stderr, if rich is installed.
         raise_on_error: Raise the first failure instead of recording it.
         resume: A folder with a file per system to which every answer is written as it arrives, as in `retrieve`.

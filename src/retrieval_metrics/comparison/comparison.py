@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
 from retrieval_metrics._internal.validation import positive_integer
@@ -234,6 +234,16 @@ class Comparison(ComparisonRecord, Printed):
         from retrieval_metrics.comparison.comparison_html import comparison_html
 
         return comparison_html(self)
+
+    if not TYPE_CHECKING:  # type checkers find such names by themselves
+
+        def __getitem__(self, name: Any) -> NoReturn:
+            means = "comparison.means"
+            if name in self.means:
+                means += f"[{name!r}]"
+            elif name in self.systems:
+                means += f"[{str(self.metrics[0])!r}][{name!r}]"
+            raise TypeError(f"a Comparison is not subscriptable; use {means}, or comparison.conclusions")
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.systems)} in {', '.join(map(str, self.metrics))}>"

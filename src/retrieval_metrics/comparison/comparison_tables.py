@@ -45,7 +45,8 @@ def comparison_tables(comparison: ComparisonRecord) -> list[Table]:
         tables = [_pair_table(comparison)]
     else:
         tables = [means_table(comparison)]
-        tables += [differences.table() for differences in comparison.differences.by_pair.values()]
+        texts = _query_texts(comparison)
+        tables += [differences.table(texts=texts) for differences in comparison.differences.by_pair.values()]
     tables.append(Table((), (), [*comparison.conclusions.sentences, *method_notes(comparison)]))
     return [*tables, *retrieval_tables(comparison), *notes_tables(comparison)]
 

@@ -197,7 +197,7 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
     @property
     def sample_only(self) -> bool:
         """Whether a difference is shown for these queries only, because rare changes could undo it on others."""
-        return self.rare_effect_matters and self.details.rare_effect.mean_shift >= abs(self.difference)
+        return self.rare_effect_matters and self.details.rare_effect.outweighs(self.difference)
 
     @cached_property
     def sentence(self) -> str:

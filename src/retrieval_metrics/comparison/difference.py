@@ -28,6 +28,7 @@ from retrieval_metrics.statistics import (
     rare_change,
     student_critical_value,
 )
+from retrieval_metrics.statistics.clustered_values import MIN_UNITS_FOR_SPREAD
 from retrieval_metrics.statistics.paired import is_significant
 
 if TYPE_CHECKING:
@@ -386,9 +387,10 @@ def difference_cells(difference: Difference) -> list[str]:
 
 
 def _format_effect_size(difference: Difference) -> str:
-    """Return the effect size; `-` if a system was not measured, or all queries change alike, so that it is infinite."""
+    """Return the effect size; `-` if a system was not measured, or the differences do not vary, so that it has none."""
     effect_size = difference.paired.effect_size
-    if not difference.measured or not isfinite(effect_size):
+    has_no_spread = difference.n_units < MIN_UNITS_FOR_SPREAD and not difference.identical
+    if not difference.measured or has_no_spread or not isfinite(effect_size):
         return UNKNOWN
     return numbers.format_signed(effect_size)
 

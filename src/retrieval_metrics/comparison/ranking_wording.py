@@ -63,8 +63,7 @@ def _unattainable_note(ranking: SystemRanking) -> str:
         return ""
     tests = numbers.format_count(ranking.tests, "test")
     if ranking.n_units >= ranking.min_units:
-        verb = "is" if ranking.n_unattainable == 1 else "are"
-        verdict = f"{ranking.n_unattainable:,} of the {tests} {verb} unlikely to reach significance"
+        verdict = f"{_count_unlikely_tests(ranking)} unlikely to reach significance"
         remedy = "choose a baseline or fewer metrics" if ranking.baseline is None else "use fewer metrics"
     elif ranking.tests > 1:
         verdict = f"none of the {tests} can reach significance"
@@ -77,6 +76,15 @@ def _unattainable_note(ranking: SystemRanking) -> str:
     else:
         units = numbers.format_query_count(ranking.n_units)
     return f"with {units}, {verdict}; {remedy}"
+
+
+def _count_unlikely_tests(ranking: SystemRanking) -> str:
+    """Return how many tests can hardly succeed, with the verb: `all 9 tests are`, `2 of the 9 tests are`."""
+    tests = numbers.format_count(ranking.tests, "test")
+    if ranking.n_unattainable < ranking.tests:
+        verb = "is" if ranking.n_unattainable == 1 else "are"
+        return f"{ranking.n_unattainable:,} of the {tests} {verb}"
+    return "the test is" if ranking.tests == 1 else f"all {tests} are"
 
 
 def _pareto_note(ranking: SystemRanking) -> str:

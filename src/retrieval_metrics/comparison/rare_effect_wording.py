@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from math import isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.reports import numbers
@@ -25,6 +26,7 @@ def format_rare_effect(
     level: float,
     query_change: str = "differ",
     mean_change: str = "changing",
+    has_interval: bool = True,
 ) -> str:
     """Return which rare effects a sample of queries may have missed, as a statement without the full stop.
 
@@ -35,11 +37,15 @@ def format_rare_effect(
         level: The confidence level of that share.
         query_change: What an affected query may do, such as `be worse`.
         mean_change: What that does to the mean, such as `lowering`.
+        has_interval: Whether there is an interval that could have covered them.
     """
+    limit = "are not covered by the CI" if has_interval else "are not excluded"
+    query_difference = numbers.format_rounded(max_difference, 3)
+    mean_shift = numbers.format_rounded(rare.mean_shift, 2)
     return (
-        f"effects too rare to occur in {queries} are not covered by the CI: "
+        f"effects too rare to occur in {queries} {limit}: "
         f"up to {100 * rare.share:.2g}% of all queries ({100 * level:g}% confidence) could "
-        f"{query_change} by {max_difference:.3g}, {mean_change} the mean by {rare.mean_shift:.2g}"
+        f"{query_change} by {query_difference}, {mean_change} the mean by {mean_shift}"
     )
 
 
@@ -59,13 +65,18 @@ def rare_effect_note(conclusion: Conclusion) -> str:
     else:
         query_change = "differ"
         mean_change = "changing"
+    rare = conclusion.details.rare_effect
+    if conclusion.is_better_or_worse and conclusion.sample_only and rare.mean_shift < abs(conclusion.difference):
+        # The difference is undone only because the affected queries also lack it.
+        rare = rare.opposing(conclusion.difference)
     effect = format_rare_effect(
         _format_queries(conclusion),
         conclusion.details.max_difference,
-        conclusion.details.rare_effect,
+        rare,
         level=1 - conclusion.details.alpha,
         query_change=query_change,
         mean_change=mean_change,
+        has_interval=not isnan(conclusion.interval.low),
     )
     return f"{effect[0].upper()}{effect[1:]}{_consequence(conclusion)}."
 

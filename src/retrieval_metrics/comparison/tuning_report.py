@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from math import isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.comparison.difference import UNKNOWN
@@ -109,8 +110,8 @@ def list_compared(tuning: TuningResult) -> list[TriedSetting]:
 def gain_rows(tuning: TuningResult, max_settings: int) -> ChartRows:
     """Return the expected gain on new questions, then the gains of the best settings, at most `max_settings`."""
     rows = []
-    if tuning.winner != tuning.default:  # if the default wins, no gain is expected
-        gain = tuning.expected_gain
+    gain = tuning.expected_gain
+    if tuning.winner != tuning.default and not isnan(gain):  # if the default wins, no gain is expected
         rows.append(
             ChartRow("expected on new questions", gain, tuning.expected_gain_interval, numbers.format_signed(gain), 1)
         )

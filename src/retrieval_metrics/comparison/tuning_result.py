@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics._internal.optional_packages import import_optional, to_data_frame
@@ -184,14 +184,20 @@ class Tuning(TuningResult, Printed):
         return [self._choice_table(), self._further_means_table(further_metrics), conclusion]
 
     def _choice_table(self) -> Table:
-        expected_mean = numbers.format_mean(self.expected_mean, self.expected_mean_interval)
+        # Every resample of a single question contains it, so nothing is known of others.
+        is_known = not isnan(self.expected_mean)
+        expected_mean = "-"
+        if is_known:
+            expected_mean = numbers.format_mean(self.expected_mean, self.expected_mean_interval)
         rows = [
             ["winner", self.winner, numbers.format_value(self.mean), expected_mean],
             ["default", self.default, numbers.format_value(self.default_mean), ""],
         ]
         if self.winner != self.default:
-            interval = numbers.format_interval(self.expected_gain_interval, difference=True)
-            expected_gain = f"{numbers.format_signed(self.expected_gain)} {interval}"
+            expected_gain = "-"
+            if is_known:
+                interval = numbers.format_interval(self.expected_gain_interval, difference=True)
+                expected_gain = f"{numbers.format_signed(self.expected_gain)} {interval}"
             rows.append(["gain", "", numbers.format_signed(self.gain), expected_gain])
         questions = numbers.format_query_count(self.n_questions)
         title = f"{len(self.settings)} settings, {questions}, selected by {self.metric}"

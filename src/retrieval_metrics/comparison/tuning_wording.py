@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.reports import numbers
@@ -55,6 +56,9 @@ def _format_choice(tuning: TuningResult) -> str:
         if any(setting.obstacle for setting in tuning.settings):
             others = "no setting compared with it has"
         return f"Keep {default}: {others} a better observed {metric}."
+    if isnan(tuning.expected_gain):
+        questions = numbers.format_count(tuning.n_questions, "question")
+        return f"{questions} cannot show what {winner} would gain over {default} on new questions."
     expected_gain = numbers.format_signed(tuning.expected_gain)
     if tuning.is_significant:
         observed_gain = numbers.format_signed(tuning.gain)
@@ -82,10 +86,10 @@ def tuning_notes(tuning: TuningResult) -> list[str]:
     """Return how stable the choice is, how it was tested, and what was left out."""
     most_chosen = sorted(tuning.settings, key=lambda setting: -setting.selection_rate)[:MAX_NAMED_SHARES]
     shares = ", ".join(f"{setting.name} {100 * setting.selection_rate:.0f}%" for setting in most_chosen)
-    notes = [
-        "expected: mean on the questions that each bootstrap resample leaves out",
-        f"best in bootstrap resamples: {shares}",
-    ]
+    notes = []
+    if not isnan(tuning.expected_mean):
+        notes.append("expected: mean on the questions that each bootstrap resample leaves out")
+        notes.append(f"best in bootstrap resamples: {shares}")
     if tuning.winner != tuning.default:
         n_tried = len(tuning.settings) - 1
         p_value = numbers.format_p_value(tuning.p)

@@ -101,8 +101,8 @@ class EvaluationSet(Questions):
                 - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset, or the CSV of one;
                   goldens of DeepEval; the JSON of SQuAD; examples of LangSmith with the question in their inputs and
                   the judgments in their outputs. If such a dataset has texts but no ids, its judgments are `Text`;
-                - a path or an open file, as in `read_questions`: a BEIR folder (`queries.jsonl` and
-                  `qrels/test.tsv`), CSV, TSV, JSON, JSONL, Parquet, Arrow or Excel;
+                - a path or an open file, as in `read_questions`: a BEIR folder (`queries.jsonl`,
+                  `qrels/test.tsv` and, up to 1 MB, `corpus.jsonl`), CSV, TSV, JSON, JSONL, Parquet, Arrow or Excel;
                 - a mapping of query texts to judgments;
                 - an `EvaluationSet`.
 
@@ -573,8 +573,9 @@ def read_questions(
     Raises:
         TypeError: If the source or one of its rows has another shape.
         ValueError: If it is empty, a row is incomplete, cells can be read in several ways, a query appears twice,
-            two columns of a row hold different judgments, a column is there twice (also as pandas renames the second,
-            `relevant.1`), or there is no column that `columns` names, or it names one for two roles.
+            two columns of a row hold different judgments, or one that is not read says that a document is not relevant,
+            a column is there twice (also as pandas renames the second, `relevant.1`), or there is no column that
+            `columns` names, or it names one for two roles.
         OSError: If the path cannot be read.
         ImportError: If polars is not installed, or openpyxl for a workbook.
 

@@ -47,7 +47,7 @@ class RejectedQuestion:
         reason: The reason in a few words, by which rejections are counted, such as `quote not found`.
         message: The reason in a sentence.
         kind: The kind of question that was asked for.
-        sources: The documents that it was to be made from.
+        sources: The documents it was to be written from.
         question: The question; None if the reply held none.
         reply: The reply of the model, if it could not be used.
     """

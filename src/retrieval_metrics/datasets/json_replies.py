@@ -218,7 +218,7 @@ def _convert(value: Any, kind: Any) -> Any:
 
 
 def _convert_list(value: Any, kind: Any) -> list[Any] | None:
-    """Return a list of the kind that was asked for; a value that is no list counts as a list of one."""
+    """Return a list of the kind that was asked for; a value that is not a list counts as a list of one."""
     element_kind = kind.__args__[0]
     elements = value if isinstance(value, list) else [value]
     converted = [_convert(element, element_kind) for element in elements]

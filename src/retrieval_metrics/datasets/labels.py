@@ -143,7 +143,7 @@ class Labels(Printed):
             relevant_from: The lowest rating with which a document is relevant.
 
         Raises:
-            ValueError: If it is another file, a rating is no number, or a judge gave a document two ratings.
+            ValueError: If it is another file, a rating is not a number, or a judge gave a document two ratings.
             OSError: If it cannot be opened.
 
         Example:
@@ -609,7 +609,7 @@ class LabelsSummary:
         n_labels: The number of labels.
         grades: The grades that occur, in order.
         graders: The counts of each grader, in the order of their first grade.
-        failures: How often models gave no grade, by reason.
+        failures: How many times models gave no grade, by reason.
         agreements: The agreement of each two graders who graded a document in common.
         alpha: The agreement of all graders, if there are more than two and some have documents in common; else None.
         n_with_several_grades: The number of documents that several graders graded.

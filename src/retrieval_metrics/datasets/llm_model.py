@@ -37,8 +37,8 @@ class Model:
             next time: a second run makes no calls, and an interrupted one continues where it stopped.
         workers: How many calls may run at once.
         timeout: Seconds that one attempt of a call may take; None sets no limit.
-        retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30. Rate limits
-            are waited for as long as they last, up to 20 refusals in a row, and a warning says so; with 0 they are not.
+        retries: How many times a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30. The
+            model waits as long as a rate limit lasts, up to 20 refusals in a row, and warns; with 0 it does not.
         budget: The largest number of calls by each function it is passed to, retries included; replies from the cache
             are free.
         token_budget: Likewise, the largest number of tokens in prompts and replies together.

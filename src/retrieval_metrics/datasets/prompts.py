@@ -164,7 +164,7 @@ class QuestionPrompts:
         others: Asks which other passages answer a question. It has `$question`, `$quote`, `$passages` and `$reply`.
 
     Raises:
-        TypeError: If a prompt is no text.
+        TypeError: If a prompt is not a text.
         ValueError: If a prompt lacks one of its `$names` or has others, or a kind is unknown.
 
     Example:
@@ -230,7 +230,7 @@ class QuestionPrompts:
 
 
 def _require_names(prompt_name: str, prompt: object, wanted_names: frozenset[str]) -> None:
-    """Refuse a prompt that is no text, or lacks one of its `$names` or has others."""
+    """Refuse a prompt that is not a text, or lacks one of its `$names` or has others."""
     if not isinstance(prompt, str):
         raise TypeError(f"the prompt {prompt_name} must be a str, got {prompt!r}")
     template = Template(prompt)

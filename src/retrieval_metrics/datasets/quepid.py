@@ -112,7 +112,7 @@ def _read_rating(text: str, where: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{where}: the rating {text!r} is no number") from None
+        raise ValueError(f"{where}: the rating {text!r} is not a number") from None
 
 
 def _read_trec(text: str, name: str, grader: str, collector: AnswerCollector) -> None:

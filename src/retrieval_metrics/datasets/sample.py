@@ -68,7 +68,7 @@ class Sample(SavedFields):
             population: All queries from which they were drawn.
 
         Raises:
-            TypeError: As `Sample`, or if the probabilities are no mapping.
+            TypeError: As `Sample`, or if the probabilities are not a mapping.
             ValueError: As `Sample`.
 
         Example:

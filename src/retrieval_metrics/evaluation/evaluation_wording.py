@@ -187,6 +187,17 @@ def format_failures(failures: Mapping[Outcome, int], n_relevant: int, n_found: i
     return f"all {relevant} found"
 
 
+def format_queries_without_hit(failures: Mapping[Outcome, int], unit: str, n_queries: int) -> str:
+    """Return for how many queries nothing relevant was found, of a metric for which one relevant document suffices."""
+    n_missing = sum(failures.values())
+    queries = format_query_count(n_queries)
+    if n_missing:
+        return f"no relevant {unit} found for {n_missing:,} of {queries}: {format_outcome_counts(failures)}"
+    if n_queries == 1:
+        return f"a relevant {unit} was found"
+    return f"a relevant {unit} was found for each of {queries}"
+
+
 def format_imperfect(metric: str, n_imperfect: int, n_queries: int) -> str:
     """Return how many queries do not have the best value of a metric in which lower is better."""
     if not n_queries:
@@ -210,6 +221,7 @@ def format_all_perfect(metric: str) -> str:
 LOSS_LABELS: Mapping[str, str] = {
     "cutoff_full": OUTCOME_LABELS["cutoff_full"],
     "not_retrieved": OUTCOME_LABELS["not_retrieved"],
+    "retriever_error": OUTCOME_LABELS["retriever_error"],
     "dropped": "dropped",
     "below_cutoff": OUTCOME_LABELS["below_cutoff"],
 }

@@ -24,6 +24,7 @@ from retrieval_metrics.evaluation.evaluation_wording import (
     format_imperfect,
     format_losses,
     format_outcome_counts,
+    format_queries_without_hit,
     format_query_value,
     format_standing,
     format_with_text,
@@ -197,12 +198,13 @@ class Worst(Printed, Sequence[Explanation]):
         n: The number of queries for which the metric is defined.
         failures: How many relevant documents (or groups) are missing across all these queries, by reason, most frequent
             first.
-        n_relevant: How many are relevant over all these queries.
+        n_relevant: How many are relevant over all these queries; one per query if `one_suffices`.
         n_found: How many of them were found; if the cutoff leaves no room, some are neither found nor missing.
         unit: What is counted: a document, a passage where quotes, texts or spans are judged, or a fact where groups
             are.
         losses: The same failures by the stage that lost the document, if the run records its stages.
         depths: Where the rankings end.
+        one_suffices: Whether a single relevant document per query suffices for the metric, as for the hit rate.
         n_imperfect: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """
 
@@ -216,6 +218,7 @@ class Worst(Printed, Sequence[Explanation]):
     losses: Mapping[str, int] = field(default_factory=dict)
     n_imperfect: int | None = None
     depths: DepthCounts = field(default_factory=UNKNOWN_DEPTHS.copy)
+    one_suffices: bool = False
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -239,6 +242,8 @@ class Worst(Printed, Sequence[Explanation]):
         """The failures of all queries: `1 of 20 relevant documents missing across 9 queries: 1 not retrieved`."""
         if self.n_imperfect is not None:
             return format_imperfect(self.metric, self.n_imperfect, self.n)
+        if self.one_suffices:
+            return format_queries_without_hit(self.failures, self.unit, self.n)
         return format_failures(self.failures, self.n_relevant, self.n_found, self.unit, self.n)
 
     def _tables(self) -> list[Table]:
@@ -415,6 +420,7 @@ def worst(
         unit=scores.require_origin("explained").judged.qrels.unit,
         losses={} if losses is None else dict(losses.losses()),
         depths=scores.counts,
+        one_suffices=explainer.target.one_suffices,
         n_imperfect=None if scored_metric.definition.higher_is_better else len(imperfect),
     )
 

@@ -53,7 +53,9 @@ def score_run(
     if scale is not None:
         qrels = qrels.with_largest_grade(scale)
     document_texts = qrels.document_texts
-    corpus = qrels.corpus
+    corpus: Collection[Any] = qrels.corpus
+    if not corpus and document_texts is not None:
+        corpus = document_texts.document_ids
     if document_texts is not None or qrels.corpus:
         # Evaluations are kept and sent to other processes, so they hold no corpus.
         qrels = qrels.with_document_texts(None)

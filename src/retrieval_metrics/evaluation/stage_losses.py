@@ -255,13 +255,25 @@ class StageLosses:
         return self.names[int(self._lost_by[row])]
 
     def losses(self) -> Counter[str]:
-        """Count what was lost over all queries, by fate, most frequent first."""
+        """Count what was lost over all queries, by fate, most frequent first.
+
+        What was not retrieved because the retriever failed is counted apart, as it is among the outcomes.
+        """
         totals: Counter[str] = Counter()
         for name, column in self.columns.items():
-            total = int(column.sum())
-            if total and name not in {FOUND, CUTOFF_FULL}:
-                totals[name] = total
-        return Counter(dict(totals.most_common()))
+            if name not in {FOUND, CUTOFF_FULL}:
+                totals[name] = int(column.sum())
+        n_errors = self._count_retriever_errors()
+        totals[NOT_RETRIEVED] -= n_errors
+        totals["retriever_error"] = n_errors
+        return Counter({name: total for name, total in totals.most_common() if total})
+
+    def _count_retriever_errors(self) -> int:
+        """Return how many documents no stage ever held because the retriever failed."""
+        outcomes = self._outcomes
+        lost_rows = outcomes.find_nearest_misses(self._distance, outcomes.is_failure)
+        is_error = outcomes.kind[lost_rows] == CODE_BY_OUTCOME["retriever_error"]
+        return int(np.count_nonzero(is_error & self._is_never_retrieved[lost_rows]))
 
     def rank_history(self, row: int) -> str:
         """Return the rank of a document after each stage that its question reached: `ranks: bm25 3, dense -`."""

@@ -119,6 +119,8 @@ def _open_lz4(file: Any, mode: str) -> Any:
     return import_optional("lz4.frame", "a .lz4 file").LZ4FrameFile(file, mode)
 
 
+# How a zip archive without files begins.
+EMPTY_ARCHIVE_MAGIC = b"PK\x05\x06"
 # The compressions, by the extension of their files.
 COMPRESSIONS: Mapping[str, Compression] = {
     ".bz2": Compression(
@@ -166,7 +168,7 @@ def find_compression(start: bytes) -> Compression | None:
     for compression in COMPRESSIONS.values():
         if start.startswith(compression.magic):
             return compression
-    return None
+    return COMPRESSIONS[".zip"] if start.startswith(EMPTY_ARCHIVE_MAGIC) else None
 
 
 @contextmanager

@@ -31,7 +31,7 @@ def describe_reading_without_header(columns: Sequence[str], example: str = POSIT
 
 
 def seems_to_hold_values(header: Sequence[str]) -> bool:
-    """Return whether a first line holds values rather than names: a number is no name.
+    """Return whether a first line holds values rather than names: a number is not a name.
 
     Numbers from 0 or 1 on are names that pandas gives to columns.
 

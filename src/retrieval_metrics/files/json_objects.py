@@ -6,6 +6,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.optional_packages import import_optional
@@ -22,11 +23,40 @@ if TYPE_CHECKING:
 PARQUET_MARK = b"PAR1"
 
 
-def iterate_objects(source: Any) -> Iterator[Any]:
-    """Yield the objects of a file, a DataFrame or an iterable, each as a dict if it is a JSON object or a row."""
+@dataclass(slots=True)
+class ObjectLocation:
+    """Where the object stands that was yielded last, for messages.
+
+    Attributes:
+        name: The name of the file; empty if the objects are not from a file.
+        unit: What the number counts: lines of a file, or elements.
+        number: The number of its line or its element, from 1; 0 if it is unknown.
+    """
+
+    name: str = ""
+    unit: str = "element"
+    number: int = 0
+
+    def __str__(self) -> str:
+        if not self.number:
+            return self.name
+        position = f"{self.unit} {self.number}"
+        return f"{self.name}, {position}" if self.name else position
+
+
+def iterate_objects(source: Any, location: ObjectLocation | None = None) -> Iterator[Any]:
+    """Yield the objects of a file, a DataFrame or an iterable, each as a dict if it is a JSON object or a row.
+
+    Args:
+        source: The file, the DataFrame or the iterable.
+        location: A location that is set to that of each object before it is yielded.
+    """
+    if location is None:
+        location = ObjectLocation()
     if isinstance(source, (str, bytes, bytearray)) or hasattr(source, "__fspath__") or hasattr(source, "read"):
         with open_source(source) as reader:
-            yield from _iterate_file(reader)
+            location.name = reader.name
+            yield from _iterate_file(reader, location)
         return
     if hasattr(source, "to_dicts"):  # a polars frame
         source = source.to_dicts()
@@ -36,7 +66,8 @@ def iterate_objects(source: Any) -> Iterator[Any]:
         source = [source]
     if not isinstance(source, Iterable):
         raise TypeError(f"read_traces takes a file, a DataFrame, or a list of spans, got {type(source).__name__}")
-    for element in source:
+    for number, element in enumerate(source, start=1):
+        location.number = number
         if isinstance(element, dict):
             yield _drop_missing(element)
         else:
@@ -62,16 +93,19 @@ def _drop_missing(row: dict[str, Any]) -> dict[str, Any]:
     return present
 
 
-def _iterate_file(reader: Reader) -> Iterator[Any]:
+def _iterate_file(reader: Reader, location: ObjectLocation) -> Iterator[Any]:
     start = reader.beginning()
     if start.startswith(PARQUET_MARK):
         polars = import_optional("polars", "reading a Parquet file")
-        yield from iterate_objects(polars.read_parquet(io.BytesIO(reader.content())))
+        location.unit = "row"
+        yield from iterate_objects(polars.read_parquet(io.BytesIO(reader.content())), location)
         return
     if _is_one_value(start):
-        yield from _iterate_value(reader)
+        yield from _iterate_value(reader, location)
         return
+    location.unit = "line"
     for number, line in iterate_numbered_lines(reader):
+        location.number = number
         try:
             yield json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -88,13 +122,15 @@ def _is_one_value(start: bytes) -> bool:
     return first_line.startswith(b"[") or (bool(newline) and not _is_json(first_line, dict))
 
 
-def _iterate_value(reader: Reader) -> Iterator[Any]:
+def _iterate_value(reader: Reader, location: ObjectLocation) -> Iterator[Any]:
     try:
         content = json.loads(reader.read_text())
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{reader.name} cannot be read as JSON: {error}") from None
     if isinstance(content, list):
-        yield from content
+        for number, element in enumerate(content, start=1):
+            location.number = number
+            yield element
     else:
         yield content
 

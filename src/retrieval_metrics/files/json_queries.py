@@ -8,6 +8,7 @@ from retrieval_metrics.files.encodings import format_line_location
 from retrieval_metrics.files.formats import CANDIDATES_KEY, DOCUMENT_LIST_KEYS
 from retrieval_metrics.files.json_parsing import read_jsonl_objects
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, QUERY_COLUMNS
+from retrieval_metrics.inputs.ignored_grades import describe_grade_beside_list
 from retrieval_metrics.inputs.json_codec import FORBIDDEN_KEY
 from retrieval_metrics.inputs.question_columns import PLAIN_ID_KEYS
 
@@ -22,9 +23,16 @@ DOCUMENT_HINT = "; name the key with columns={'document': ...}"
 
 
 def read_queries_per_line(
-    source: Reader, allow: Collection[str] = (), columns: Columns | None = None
+    source: Reader, allow: Collection[str] = (), columns: Columns | None = None, *, is_judged: bool = False
 ) -> dict[str, Any] | None:
-    """Return the documents of each query of a JSONL file with one line per query; None if it has one per document."""
+    """Return the documents of each query of a JSONL file with one line per query; None if it has one per document.
+
+    Args:
+        source: The file.
+        allow: `"repeated"` allows repeated keys, of which the first counts.
+        columns: The columns that the user named, by role.
+        is_judged: Whether it holds judgments, in which a grade beside a list of documents is refused.
+    """
     documents_by_query: dict[Any, Any] = {}
     columns = columns or {}
     for number, line, read_row in read_jsonl_objects(source, allow):
@@ -42,6 +50,10 @@ def read_queries_per_line(
         query = _read_query(row, columns, where)
         if query in documents_by_query:
             raise ValueError(f"{where}: query {query!r} appears twice")
+        if is_judged and len(list_keys) == 1:
+            fault = describe_grade_beside_list(row, list_keys[0])
+            if fault:
+                raise ValueError(f"{where}: {fault}")
         documents_by_query[query] = _read_documents(row, list_keys, where)
     if not documents_by_query:
         raise ValueError(f"{source.name} is empty")

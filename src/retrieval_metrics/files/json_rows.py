@@ -48,7 +48,9 @@ def read_document_rows(
             kind = _find_kind(row[column])
             if kind and kind_by_column.setdefault(column, kind) != kind:
                 where = format_line_location(source.name, number, line)
-                raise ValueError(f"{where}: {column!r} is {kind}, and {kind_by_column[column]} in a line before it")
+                raise ValueError(
+                    f"{where}: {column!r} is {kind}, and {kind_by_column[column]} in a line before it; write all alike"
+                )
             values.append(row[column])
     return FileTable(values_by_column, list(values_by_column), locate_row)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from zipfile import BadZipFile
 
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics._internal.patterns import lazy_pattern
@@ -19,7 +20,7 @@ from retrieval_metrics.files.opening import open_source
 from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.saved_format import START_PATTERN, is_saved
 from retrieval_metrics.files.tabular_rows import read_table
-from retrieval_metrics.files.text_files import read_queries
+from retrieval_metrics.files.text_files import read_corpus, read_queries
 from retrieval_metrics.inputs.column_detection import (
     DOCUMENT_COLUMNS,
     QUERY_COLUMNS,
@@ -60,6 +61,9 @@ if TYPE_CHECKING:
 
 # The file of the questions in a BEIR folder.
 QUERIES_FILE = "queries.jsonl"
+# The file of its documents, which are read if they are so few that a ranking could hold them all.
+CORPUS_FILE = "corpus.jsonl"
+MAX_CORPUS_BYTES = 1_000_000
 # The keys of a dataset of LlamaIndex in JSON.
 DATASET_KEYS = frozenset({"queries", "relevant_docs"})
 # The columns of TREC judgments, and the usual values of the second.
@@ -118,7 +122,7 @@ def _read_open_file(
     """Read an open file, of text or of bytes, as that of a path; its name can show the format."""
     name = str(getattr(file, "name", ""))
     if format is None and Path(name).suffix.lower() in EXCEL_EXTENSIONS:
-        # A workbook is no text, in whatever mode it is opened.
+        # A workbook is not a text, in whatever mode it is opened.
         content = getattr(file, "buffer", file)
         _require_positions(layout, name)
         with name_file_in_errors(name):
@@ -232,8 +236,12 @@ def _read_file(questions_class: type[QuestionsT], reader: Reader, format: str | 
             content = use_named_columns(content, layout.columns, reader.name)
         elif layout.columns:
             content = use_named_columns(find_only_rows(content, "the JSON object"), layout.columns, reader.name)
-        return read_question_dataset(questions_class, content, separator=layout.separator, is_file=True)
+        return read_question_dataset(
+            questions_class, content, separator=layout.separator, is_file=True, named_columns=layout.columns
+        )
     if detected not in TABLE_FORMATS:
+        if not reader.beginning().strip():
+            raise ValueError(f"{reader.name} is empty")
         raise ValueError(
             f"{reader.name} is read as {detected}, which holds no texts of questions; read its judgments with "
             "read_qrels and the texts with read_queries: EvaluationSet(queries, qrels.as_dict())"
@@ -264,7 +272,12 @@ def _read_lines_of_objects(questions_class: type[QuestionsT], reader: Reader, la
         rows = use_named_columns(rows, layout.columns, reader.name)
     try:
         return read_question_dataset(
-            questions_class, rows, separator=layout.separator, is_file=True, row_numbers=line_numbers
+            questions_class,
+            rows,
+            separator=layout.separator,
+            is_file=True,
+            row_numbers=line_numbers,
+            named_columns=layout.columns,
         )
     except (TypeError, ValueError) as error:
         message = _ROW_AT_START.sub("line ", str(error))
@@ -297,7 +310,13 @@ def _read_rows_of_table(
 ) -> QuestionsT:
     if layout.columns:
         rows = use_named_columns(rows, layout.columns, name)
-    return read_question_table(questions_class, rows, separator=layout.separator, row_numbers=row_numbers)
+    return read_question_table(
+        questions_class,
+        rows,
+        separator=layout.separator,
+        row_numbers=row_numbers,
+        named_columns=layout.columns,
+    )
 
 
 class _SheetRow(NamedTuple):
@@ -316,7 +335,13 @@ def _read_workbook(file: Any, layout: _Layout, name: str) -> tuple[list[dict[str
         name: Its name, for messages.
     """
     openpyxl = import_optional("openpyxl", "reading an Excel workbook (or save it as CSV UTF-8, which needs nothing)")
-    workbook = openpyxl.load_workbook(file, read_only=True, data_only=True)
+    try:
+        workbook = openpyxl.load_workbook(file, read_only=True, data_only=True)
+    except (BadZipFile, KeyError, openpyxl.utils.exceptions.InvalidFileException) as error:
+        raise ValueError(
+            f"{name} cannot be read as an Excel workbook ({error}); save it again as .xlsx or as CSV UTF-8, or name "
+            "its format, as in format='csv'"
+        ) from error
     try:
         rows_by_sheet: dict[str, list[_SheetRow]] = {}
         for sheet in workbook.worksheets:
@@ -383,12 +408,17 @@ def _read_beir(questions_class: type[QuestionsT], folder: Path, split: str) -> Q
             answers[query] = answer
         if CONVERSATION_KEY in metadata:
             conversation[query] = metadata[CONVERSATION_KEY]
+    corpus: Mapping[Any, str] = {}
+    corpus_path = folder / CORPUS_FILE
+    if corpus_path.is_file() and 0 < corpus_path.stat().st_size <= MAX_CORPUS_BYTES:
+        corpus = read_corpus(corpus_path)
     return questions_class(
         {query: texts[query] for query in judgments},
         judgments,
         provenance,
         answers=answers,
         conversation=conversation,
+        corpus=corpus,
     )
 
 

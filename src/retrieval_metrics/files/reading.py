@@ -10,6 +10,7 @@ from retrieval_metrics.files.entry_tables import read_entries_frame
 from retrieval_metrics.files.formats import FORMATS, POSITIONAL_FORMATS, RANX_FORMAT, detect_format
 from retrieval_metrics.files.json_parsing import convert_array_to_lines, read_json_file
 from retrieval_metrics.files.json_queries import read_queries_per_line
+from retrieval_metrics.files.json_row_keys import refuse_rows_under_key
 from retrieval_metrics.files.json_rows import read_document_rows
 from retrieval_metrics.files.json_runs import read_json_run, select_mteb_rankings
 from retrieval_metrics.files.opening import open_source
@@ -151,6 +152,7 @@ def _read_content(
     if format == "json":
         content = read_json_file(source, allow)
         if isinstance(content, dict):
+            refuse_rows_under_key(content, source.name)
             if columns:
                 raise ValueError(f"{source.name} is a JSON object, without columns that columns= could name")
             return content
@@ -167,7 +169,7 @@ def _read_content(
 def _read_lines(
     source: Reader, roles: Mapping[str, Requirement], columns: Columns | None, allow: frozenset[str]
 ) -> dict[str, Any] | FileTable:
-    entries = read_queries_per_line(source, allow, columns)
+    entries = read_queries_per_line(source, allow, columns, is_judged="grade" in roles)
     if entries is None:
         return read_document_rows(source, roles, columns, allow)
     return entries

@@ -41,7 +41,7 @@ class FileTable(NamedTuple):
         locate_row: Takes the index of a row, from 0 without the header, and returns the location of its line for
             messages; None if the file has no lines.
         row_numbers: The number of each row in a spreadsheet, which counts the header and empty rows; None if the file
-            is no text, whose rows count from 1 without the header.
+            is not a text, whose rows count from 1 without the header.
     """
 
     frame: Any
@@ -74,6 +74,8 @@ def read_table(
 
     if not header and not FORMATS[format].separator:
         raise ValueError(f"{source.name} is read as {format}, which always has names; leave header=False out")
+    if format in {"parquet", "arrow"} and not source.beginning(1):
+        raise ValueError(f"{source.name} is empty")
     if format == "parquet":
         # From bytes rather than the path, in which polars would read [1] as a pattern.
         content = BytesIO(source.content())

@@ -12,6 +12,7 @@ import numpy as np
 from retrieval_metrics.files.encodings import decode_line, format_line_location
 from retrieval_metrics.files.formats import blank_system_description
 from retrieval_metrics.files.opening import open_source
+from retrieval_metrics.inputs.grade_checks import describe_grade
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -193,9 +194,11 @@ def _read_number(field: str, layout: TrecLayout, line: bytes, name: str, number:
         except ValueError:
             value = math.nan
     if not math.isfinite(value):
+        columns = f"{layout.name} {_describe_columns(layout)}"
+        if layout is QRELS_LAYOUT:
+            columns = f"{describe_grade(field)}; {columns}"
         raise ValueError(
-            f"{_locate(line, name, number)}: the {layout.value} {field!r} is not a finite number; {layout.name} "
-            f"{_describe_columns(layout)}"
+            f"{_locate(line, name, number)}: the {layout.value} {field!r} is not a finite number; {columns}"
         )
     return value
 

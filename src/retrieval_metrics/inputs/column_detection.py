@@ -18,7 +18,7 @@ DOCUMENT_COLUMNS = (
 )
 SCORE_COLUMNS = ("score", "sim", "similarity")
 RANK_COLUMNS = ("rank",)
-GRADE_COLUMNS = ("grade", "relevance", "rel", "label", "score")
+GRADE_COLUMNS = ("grade", "relevance", "rel", "label", "score", "is_relevant", "relevance_grade", "relevance_label")
 GROUP_COLUMNS = ("group",)
 # Columns with all relevant documents of a question, in tables with one row per question.
 RELEVANT_COLUMNS = (
@@ -241,6 +241,11 @@ def _find_column_by_name(column_names: list[str], role: str, columns_by_user: Co
     for name in column_names:
         if _simplify(name) in COLUMN_NAMES[role] and name not in named_by_user:
             candidates[name] = None
+    if role == "grade" and candidates:
+        # Beside a grade, whether the document is relevant is a second opinion on it.
+        for name in column_names:
+            if _simplify(name) == "relevant" and name not in named_by_user:
+                candidates[name] = None
     candidate_names = _drop_secondary_names(list(candidates), role)
     if role == "query" and candidate_names and _simplify(candidate_names[0]) == "query":
         # Beside a text, an id is the id of the query; beside the id of a query, it is the number of a row.

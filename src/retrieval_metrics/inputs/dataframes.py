@@ -11,7 +11,12 @@ from retrieval_metrics.inputs.allowances import parse_allowances
 from retrieval_metrics.inputs.batch import drop_repeated_rows, find_first_duplicate, group_rows
 from retrieval_metrics.inputs.column_detection import RELEVANT_COLUMNS, find_columns
 from retrieval_metrics.inputs.frame_columns import column_names, copy_numbers, select_columns
-from retrieval_metrics.inputs.grade_checks import GRADE_OF_WORD, MAX_GRADE_VALUE, describe_repeated_judgment
+from retrieval_metrics.inputs.grade_checks import (
+    GRADE_OF_WORD,
+    MAX_GRADE_VALUE,
+    describe_grade,
+    describe_repeated_judgment,
+)
 from retrieval_metrics.inputs.id_checks import CONTROL_CHARACTERS, holds_a_list
 from retrieval_metrics.inputs.score_checks import MAX_CHECKED_ROWS, warn_about_score_direction
 
@@ -203,13 +208,17 @@ class LongTable:
             convertible.add(pl.Boolean)
         if not (column.dtype.is_numeric() or column.dtype in convertible):
             raise TypeError(f"column {column.name!r} of {self.source} must hold numbers, not {column.dtype}")
+        if column.dtype == pl.String:
+            column = column.str.strip_chars()
         numbers: pl.Series = column.cast(pl.Float64, strict=False)
         if role == "grade" and column.dtype == pl.String and numbers.null_count() > column.null_count():
-            words = column.str.strip_chars().str.to_lowercase()
+            words = column.str.to_lowercase()
             numbers = numbers.fill_null(words.replace_strict(GRADE_OF_WORD, default=None, return_dtype=pl.Float64))
         is_invalid = numbers.is_finite().fill_null(value=False).not_()
         if is_invalid.any():
-            self._refuse(is_invalid, f"has {column.filter(is_invalid)[0]!r} as {role}, which is not a finite number")
+            value = column.filter(is_invalid)[0]
+            remedy = f"; {describe_grade(value)}" if role == "grade" else ""
+            self._refuse(is_invalid, f"has {value!r} as {role}, which is not a finite number{remedy}")
         if role == "grade":
             is_too_large = numbers.abs() > MAX_GRADE_VALUE
             if is_too_large.any():
@@ -300,8 +309,21 @@ class LongTable:
         )
 
     def _require_rows(self) -> None:
+        """Raise if there are no rows, or if one repeats the header, as where files were joined."""
+        import polars as pl
+
         if not len(self.frame):
-            raise ValueError(f"{self.source} is empty: it has no rows")
+            below_header = " below its header" if self.locate_row is not None else ""
+            raise ValueError(f"{self.source} is empty: it has no rows{below_header}")
+        if self.locate_row is None:
+            return
+        is_header = pl.Series([True]).new_from_index(0, len(self.frame))
+        for column in self.frame:
+            if column.dtype != pl.String or column.name.isdigit():  # the positions of a file without a header
+                return
+            is_header &= column == column.name
+        if is_header.any():
+            self._refuse(is_header, "repeats the header, as where files were joined; remove it")
 
     def _refuse(self, is_invalid: pl.Series, complaint: str) -> None:
         row = int(is_invalid.arg_max() or 0)

@@ -10,7 +10,7 @@ from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId
     from retrieval_metrics.inputs.match_key import Key
@@ -28,9 +28,11 @@ class DocumentTexts(NamedTuple):
 
     Attributes:
         collections: The texts of each collection of documents, such as a corpus or what a system retrieved.
+        document_ids: The ids of the documents that the caller passed; empty if he passed none.
     """
 
     collections: Sequence[TextById]
+    document_ids: Collection[Any] = ()
 
     def find_text(self, document_id: DocumentId) -> str | None:
         """Return the text of a document in the form in which texts are compared; None if it is unknown or empty."""
@@ -65,11 +67,14 @@ def with_document_texts(qrels: Qrels, documents: Any) -> Qrels:
     if qrels.document_kind is None:
         return qrels
     collections: list[TextById] = []
+    document_ids: Collection[Any] = ()
     if documents is not None:
-        collections.append(_read_documents(documents))
+        named_documents = _read_documents(documents)
+        collections.append(named_documents.text_by_name)
+        document_ids = named_documents.document_ids
     if qrels.corpus:
         collections.append(qrels.corpus)
-    return _add_collections(qrels, collections)
+    return _add_collections(qrels, collections, document_ids)
 
 
 def with_texts_of_runs(qrels: Qrels, runs: Iterable[Any], key: Key) -> Qrels:
@@ -93,26 +98,39 @@ def with_texts_of_runs(qrels: Qrels, runs: Iterable[Any], key: Key) -> Qrels:
     return _add_collections(qrels, collections)
 
 
-def _add_collections(qrels: Qrels, collections: Sequence[TextById]) -> Qrels:
+def _add_collections(qrels: Qrels, collections: Sequence[TextById], document_ids: Collection[Any] = ()) -> Qrels:
     if not collections:
         return qrels
-    known_collections = () if qrels.document_texts is None else qrels.document_texts.collections
-    return qrels.with_document_texts(DocumentTexts([*known_collections, *collections]))
+    known_collections: Sequence[TextById] = ()
+    if qrels.document_texts is not None:
+        known_collections = qrels.document_texts.collections
+        document_ids = document_ids or qrels.document_texts.document_ids
+    return qrels.with_document_texts(DocumentTexts([*known_collections, *collections], document_ids))
 
 
-def _read_documents(documents: Any) -> TextById:
+class _NamedDocuments(NamedTuple):
+    """The texts of documents by their ids and sources, and the ids alone."""
+
+    text_by_name: TextById
+    document_ids: Collection[Any]
+
+
+def _read_documents(documents: Any) -> _NamedDocuments:
     """Return the text of each document by its id and by its source."""
     if isinstance(documents, Mapping):
-        return documents
+        return _NamedDocuments(documents, documents.keys())
     # Imported here because few evaluations are given documents.
     from retrieval_metrics.inputs.documents import DOCUMENTS_REQUIREMENT, documents_as_items
 
     text_by_name: dict[Any, str] = {}
+    document_ids: set[Any] = set()
     for item in documents_as_items(documents, DOCUMENTS_REQUIREMENT):
+        document_ids.add(item.id)
         for name in (item.id, item.source):
             if name is not None and item.text is not None:
                 text_by_name.setdefault(name, item.text)
-    return text_by_name
+    document_ids.discard(None)
+    return _NamedDocuments(text_by_name, document_ids)
 
 
 def iterate_items(run: Any, depth: int | None) -> Iterable[Retrieved]:

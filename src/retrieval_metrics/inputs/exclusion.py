@@ -55,7 +55,7 @@ class Exclusion:
         """Read the value of `exclude=`: `"query_id"`, or ids by query.
 
         Raises:
-            TypeError: If it is neither, a value is no list of ids, or an id is neither str nor int.
+            TypeError: If it is neither, a value is not a list of ids, or an id is neither str nor int.
             ValueError: If it is another text, an empty mapping, or an id is invalid.
         """
         self._ids_by_query: dict[Any, frozenset[Any]] | None = None

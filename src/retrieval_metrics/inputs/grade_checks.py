@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Floats cannot hold every integer above it, and no scale of relevance goes that far.
 MAX_GRADE_VALUE = 2.0**53
+# What the sign of a grade says, for messages.
+GRADE_MEANING = "above 0 is relevant, 0 is not, and below 0 is forbidden"
 # The words in which tables say whether a document is relevant, and the grades that they mean.
 GRADE_OF_WORD = {"true": 1.0, "yes": 1.0, "y": 1.0, "false": 0.0, "no": 0.0, "n": 0.0}
 # Asking a type whether it is a number takes longer than comparing it.
@@ -43,6 +45,29 @@ def read_truth_value(value: Any) -> float | None:
     if isinstance(value, str):
         return GRADE_OF_WORD.get(value.strip().lower())
     return None
+
+
+def read_grade_number(value: Any) -> float | None:
+    """Return the finite number that a grade gives, also as text; None if it gives none.
+
+    Example:
+        >>> read_grade_number("2.0"), read_grade_number("2,5"), read_grade_number(float("inf"))
+        (2.0, None, None)
+    """
+    if not isinstance(value, (str, Real)) or (isinstance(value, str) and "_" in value):
+        return None  # `float` allows an underscore between digits
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if abs(number) <= MAX_GRADE_VALUE else None
+
+
+def describe_grade(value: Any) -> str:
+    """Return what to write in place of something that is no grade, for messages."""
+    if isinstance(value, str) and value.count(",") == 1 and read_grade_number(value.replace(",", ".")) is not None:
+        return f"write {value.strip().replace(',', '.')}, with a decimal point"
+    return f"write a finite number, at most 2**53: {GRADE_MEANING}"
 
 
 def as_grade_column(
@@ -92,7 +117,7 @@ def _text_grade_hint(grade: str) -> str:
     try:
         float(grade)
     except ValueError:
-        return "; above 0 is relevant, 0 is not, and below 0 is forbidden"
+        return f"; {GRADE_MEANING}"
     return f"; convert it, as float({grade!r})"
 
 

@@ -66,7 +66,7 @@ def as_list_of(answer: object, classes: type | tuple[type, ...], requirement: st
         requirement: The beginning of the error message, which says what the answer must be.
 
     Raises:
-        TypeError: If the answer is no list, or holds objects of other classes.
+        TypeError: If the answer is not a list, or holds objects of other classes.
 
     Example:
         >>> as_list_of([{"id": "d7"}], str, "a retriever must return a list of texts")

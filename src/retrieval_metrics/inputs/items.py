@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike, fsdecode
 from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,6 +17,24 @@ if TYPE_CHECKING:
 _COPIED_VALUES = (list, set, dict)
 
 
+def path_as_text(value: Any) -> Any:
+    """Return a path of `pathlib` or any other path as text, and every other value as it is.
+
+    Example:
+        >>> from pathlib import PurePosixPath
+        >>> path_as_text(PurePosixPath("docs/guide.md")), path_as_text(3)
+        ('docs/guide.md', 3)
+    """
+    if value is None or not isinstance(value, PathLike):
+        return value
+    return fsdecode(value)
+
+
+def _source_as_text(source: Any) -> Any:
+    """Return the path of a source as text, also if it is in bytes."""
+    return fsdecode(source) if isinstance(source, bytes) else path_as_text(source)
+
+
 @dataclass(frozen=True, slots=True)
 class Retrieved:
     """An item that a retriever returned; only what is compared with the judgments is required.
@@ -23,7 +42,7 @@ class Retrieved:
     Attributes:
         id: Its id in the index; None if it has none.
         text: Its text.
-        source: What it was cut from: a file, a page, a document id.
+        source: What it was cut from: a file, a page, a document id. A `Path` or bytes become text.
         start: Offset of its first character in the source, from 0.
         end: Offset after its last character; optional if there are a `text` and a `start`.
         score: The retriever's score. It is not used: rankings of Retrieved are in list order.
@@ -66,12 +85,17 @@ class Retrieved:
                 if type(value) in _COPIED_VALUES:
                     metadata[name] = value.copy()
             object.__setattr__(self, "metadata", metadata)
+        if type(self.source) is not str:
+            object.__setattr__(self, "source", _source_as_text(self.source))
         if self.text is not None and not isinstance(self.text, str):
             raise TypeError(
                 f"the text of retrieved item {self.id!r} must be a str or None, got {type(self.text).__name__}"
             )
-        if self.start is None and self.end is None:  # the usual case, and items are made by the million
-            return
+        if self.start is not None or self.end is not None:  # unusual, and items are made by the million
+            self._complete_offsets()
+
+    def _complete_offsets(self) -> None:
+        """Add the end that the start and the text give; raise if the offsets are wrong."""
         if not (isinstance(self.start, (int, NoneType)) and isinstance(self.end, (int, NoneType))):
             raise TypeError(
                 f"the offsets of retrieved item {self.id!r} must be int or None, got {self.start!r} and {self.end!r}"
@@ -90,12 +114,15 @@ class Retrieved:
             raise ValueError(f"retrieved item {self.id!r} needs 0 <= start, got {self.start!r}")
 
     def value(self, name: str) -> Any:
-        """Return `source` or an entry of the metadata, where an item without a source may have it."""
+        """Return `source` or an entry of the metadata, where an item without a source may have it; paths as text."""
         if name == "source" and self.source is not None:
             return self.source
         if self.metadata is None:
             return None
-        return self.metadata.get(name)
+        value = self.metadata.get(name)
+        if value is None or type(value) is str:
+            return value
+        return _source_as_text(value) if name == "source" else path_as_text(value)
 
 
 def item_identity(item: Any) -> Any:

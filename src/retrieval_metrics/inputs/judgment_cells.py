@@ -36,7 +36,7 @@ def read_cells(
     A column of documents, with one judgment in a row, is read like one that holds all judgments of a question.
 
     Args:
-        rows: The rows of a dataset; what is no mapping is returned as it is.
+        rows: The rows of a dataset; what is not a mapping is returned as it is.
         separator: What stands between the ids of a cell; `""` if each cell holds one id; None if the cells show it.
         is_table: Whether the rows are those of a file or a DataFrame, whose cells are often text. In Python, where a
             list is a list, text is refused unless there is a separator; the text of a document is its id. A whole

@@ -8,7 +8,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.column_detection import DOCUMENT_COLUMNS, GRADE_COLUMNS, RELEVANT_COLUMNS
-from retrieval_metrics.inputs.grade_checks import read_truth_value
+from retrieval_metrics.inputs.grade_checks import describe_grade, read_grade_number, read_truth_value
+from retrieval_metrics.inputs.ignored_grades import choose_grade_column, is_flag, read_number, refuse_false_flags
 from retrieval_metrics.inputs.json_codec import PIECE_TYPES
 from retrieval_metrics.inputs.question_columns import FILE_COLUMNS
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 # How many names of a column a message lists.
 MAX_SHOWN_NAMES = 4
-# Beside truth values, these numbers mean the same.
-TRUTH_NUMBERS = ("0", "1", "0.0", "1.0")
+# The keys of the grade in an object that names a document.
+OBJECT_GRADE_KEYS = (*GRADE_COLUMNS, "gain", "relevant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ def gather_judgment_rows(
     find_id: Callable[[Mapping[str, Any], int], Any],
     text_keys: Sequence[str] = ("query",),
     row_numbers: Sequence[int] | None = None,
+    *,
+    has_named_grade: bool = False,
 ) -> GatheredJudgments:
     """Return a row for each question if the rows hold one judgment each; else the rows as they are.
 
@@ -57,22 +60,28 @@ def gather_judgment_rows(
         text_keys: The keys of the text of a question, of which the first in a row counts. What differs between the rows
             of a question in another column is about the document, and left out.
         row_numbers: The number of each row, for messages; None to count from 1.
+        has_named_grade: Whether the user named the column of the grade, or said that there is none.
 
     Raises:
-        ValueError: If a document is judged twice for a question, a grade is no number, a question has two texts, or
-            only some rows have a document, or only some documents a grade.
+        ValueError: If a document is judged twice for a question, a grade is not a number, a question has two texts, or
+            only some rows have a document, or only some documents a grade; or if two columns of grades disagree, or
+            another column says that a document without a grade is not relevant.
     """
     if not holds_judgment_rows(rows):
         return GatheredJudgments(list(rows), row_numbers)
     _require_documents(rows, row_numbers)
-    _require_grades(rows, row_numbers)
+    grade_column = choose_grade_column(rows)
+    _require_grades(rows, row_numbers, grade_column)
+    if grade_column is None and not has_named_grade:
+        owners = [find_id(row, number) for number, row in number_rows(rows, row_numbers)]
+        refuse_false_flags(rows, owners, [number for number, _row in number_rows(rows, row_numbers)])
     row_by_query: dict[Any, dict[str, Any]] = {}
     number_by_query: dict[Any, int] = {}
     differing_keys: set[tuple[Any, str]] = set()
     for number, row in number_rows(rows, row_numbers):
         query = find_id(row, number)
         document_key = _find_key(row, DOCUMENT_COLUMNS)
-        grade_key = _find_key(row, GRADE_COLUMNS)
+        grade_key = grade_column if grade_column in row else None
         own = {key: value for key, value in row.items() if key not in {document_key, grade_key}}
         question = row_by_query.setdefault(query, {**own, "relevant": {}})
         number_by_query.setdefault(query, number)
@@ -126,12 +135,38 @@ def read_document_objects(judgments: list[Any], number: int) -> Any:
         document = element[find_document_column(element) or ""]
         if document in grades:
             raise ValueError(f"row {number}: document {document!r} is judged twice")
-        grade_key = _find_key(element, (*GRADE_COLUMNS, "gain", "relevant"))
+        grade_key = _find_grade_key(element, number)
         n_graded += grade_key is not None
         grades[document] = _read_grade(element, grade_key, number)
     if n_graded not in {0, len(grades)}:
         raise ValueError(f"row {number}: {n_graded} of {len(grades)} judged documents have a grade; give all one")
     return grades if n_graded else list(grades)
+
+
+def _find_grade_key(judgment: Mapping[str, Any], number: int) -> str | None:
+    """Return the key of the grade of an object that names a document; None if it has none.
+
+    Raises:
+        ValueError: If two keys disagree, or another key says that the document is not relevant.
+    """
+    grade_key = None
+    for key in judgment:
+        if not isinstance(key, str) or key.strip().lower() not in OBJECT_GRADE_KEYS:
+            continue
+        if grade_key is None:
+            grade_key = key
+        elif read_number(judgment[key]) != read_number(judgment[grade_key]):
+            raise ValueError(
+                f"row {number}: {judgment!r:.200} has two grades, {grade_key!r} and {key!r}; remove one of them"
+            )
+    if grade_key is None:
+        for key, value in judgment.items():
+            if read_truth_value(value) == 0:
+                raise ValueError(
+                    f"row {number}: {judgment!r:.200} has no grade, but {value!r} in {key!r}; if this says that the "
+                    f"document is not relevant, name it 'grade', otherwise remove it"
+                )
+    return grade_key
 
 
 def is_object(value: Any) -> bool:
@@ -158,16 +193,13 @@ def _require_documents(rows: Sequence[Mapping[str, Any]], row_numbers: Sequence[
             )
 
 
-def _require_grades(rows: Sequence[Mapping[str, Any]], row_numbers: Sequence[int] | None) -> None:
+def _require_grades(rows: Sequence[Mapping[str, Any]], row_numbers: Sequence[int] | None, column: str | None) -> None:
     """Raise if a document has no grade, though others have one: it may not have been judged."""
-    grade_columns = filter(None, (_find_key(row, GRADE_COLUMNS) for row in rows))
-    column = next(grade_columns, None)
     if column is None:
         return
     for number, row in number_rows(rows, row_numbers):
         documents = row[find_document_column(row) or ""]
-        has_grade = _find_key(row, GRADE_COLUMNS) is not None
-        if not has_grade and documents not in (None, []) and not isinstance(documents, Mapping):
+        if column not in row and documents not in (None, []) and not isinstance(documents, Mapping):
             raise ValueError(
                 f"row {number}: document {documents!r} has no {column!r}, as others have; write its grade, or leave "
                 "the row out if it was not judged"
@@ -210,7 +242,7 @@ def refuse_flags(rows: Sequence[Any], row_numbers: Sequence[int] | None = None) 
         flag = row.get(relevant_column)
         if flag is None or (isinstance(flag, (str, list)) and not flag):
             continue
-        if not _is_flag(flag) or str(flag) == str(row.get(document_column)):
+        if not is_flag(flag) or str(flag) == str(row.get(document_column)):
             return
         first_number = first_number or number
         flags.append(flag)
@@ -222,13 +254,6 @@ def refuse_flags(rows: Sequence[Any], row_numbers: Sequence[int] | None = None) 
         f"row {first_number} has {flags[0]!r} in {relevant_column!r}, beside a document in {document_column!r}; if "
         f"these are grades, pass columns={{'document': {document_column!r}, 'grade': {relevant_column!r}}}"
     )
-
-
-def _is_flag(value: Any) -> bool:
-    """Return whether a cell holds a truth value, a word for one, or 0 or 1."""
-    if read_truth_value(value) is not None:
-        return True
-    return isinstance(value, (str, Real)) and str(value).strip() in TRUTH_NUMBERS
 
 
 def _read_documents(
@@ -287,7 +312,31 @@ def _read_grade(row: Mapping[str, Any], grade_key: str | None, number: int) -> f
     truth_grade = read_truth_value(grade)
     if truth_grade is not None:
         return truth_grade
-    try:
-        return float(grade)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"row {number}: the grade must be a number, got {grade!r}") from error
+    number_in_cell = read_grade_number(grade)
+    if number_in_cell is None:
+        if grade == grade_key:
+            raise ValueError(f"row {number} repeats the header, as where files were joined; remove it")
+        raise ValueError(f"row {number}: the grade must be a number, got {grade!r}; {describe_grade(grade)}")
+    return number_in_cell
+
+
+def require_number_grades(judgments: Any, where: str) -> None:
+    """Raise if a grade in the judgments of a question is no finite number.
+
+    Args:
+        judgments: The judgments; those without grades are not looked at.
+        where: How messages name their row.
+    """
+    groups = judgments if isinstance(judgments, (list, tuple)) else [judgments]
+    for group in groups:
+        if not isinstance(group, Mapping):
+            continue
+        for document, grade in group.items():
+            is_number = isinstance(grade, Real)
+            if not is_number and group is not judgments:
+                continue  # an object in a list may be something other than grades, of which judging it says more
+            if not is_number or read_grade_number(grade) is None:
+                raise ValueError(
+                    f"{where}: the grade of document {document!r} must be a number, got {grade!r}; "
+                    f"{describe_grade(grade)}"
+                )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
+from os import fsdecode
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ FILE_NAME = "filename"
 FILE_NAME_KEYS = ("source", "file_path", "file_name", "filename", "path")
 # The same for an item whose source may be a generated id, as LlamaIndex and Haystack give it to every document.
 FILE_NAME_KEYS_BEFORE_SOURCE = ("file_path", "file_name", "filename", "source", "path")
+# How the URL of a file begins; others keep their percent signs, which can be part of a name.
+FILE_URL_PREFIX = "file:"
 
 
 class KeyedMatching(Protocol):
@@ -73,6 +76,8 @@ def get_file_path(item: Retrieved) -> str | None:
         keys = FILE_NAME_KEYS_BEFORE_SOURCE
     for key in keys:
         path = item.value(key)
+        if isinstance(path, bytes):
+            path = fsdecode(path)
         if isinstance(path, str) and path.strip():
             return path
     return None
@@ -90,7 +95,18 @@ def name_path_match(item: Retrieved) -> str:
 
 
 def last_part(path: str) -> str:
-    """Return the last part of a path with either slash; a slash at its end does not count."""
+    """Return the last part of a path with either slash, without escapes if it is the URL of a file.
+
+    A slash at its end does not count.
+
+    Example:
+        >>> last_part("docs/guide.md"), last_part("file:///docs/my%20guide.md")
+        ('guide.md', 'my guide.md')
+    """
+    if path[: len(FILE_URL_PREFIX)].lower() == FILE_URL_PREFIX and "%" in path:
+        from urllib.parse import unquote  # imported here, because few paths are URLs
+
+        path = unquote(path)
     return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
 
 

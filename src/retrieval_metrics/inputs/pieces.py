@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from retrieval_metrics.inputs.items import Piece
+from retrieval_metrics.inputs.items import Piece, path_as_text
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Retrieved
@@ -71,7 +71,7 @@ class Span(Piece):
     """A part of a source, satisfied once the retrieved items together cover enough of it, however they are cut.
 
     Attributes:
-        source: The name of the source, as in the retrieved items.
+        source: The name of the source, as in the retrieved items; a `Path` becomes text.
         start: Offset of the first character, from 0.
         end: Offset after the last character.
         uncertain: Whether only some part of the span is relevant rather than all of it, as in a span that `relabel`
@@ -94,6 +94,7 @@ class Span(Piece):
     uncertain: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "source", path_as_text(self.source))
         for offset in (self.start, self.end):
             if isinstance(offset, bool) or not isinstance(offset, Integral):
                 raise TypeError(f"the offsets of a Span must be integers, got {offset!r} in {self.source!r}")
@@ -118,9 +119,9 @@ class Metadata(Piece):
     """Properties that a retrieved item must have, such as the page of a file, a section or a product.
 
     An item must have all of them. `source` is compared with the source of the item, or else with its metadata; all
-    other names are looked up in the metadata. Values are compared as they are: `page="3"` is not `page=3`.
-    `~Metadata(tenant="acme")` matches every item that lacks one of the properties: the items of any other tenant, and
-    those without a tenant.
+    other names are looked up in the metadata. Values are compared as they are: `page="3"` is not `page=3`, but a
+    `Path` equals its text. `~Metadata(tenant="acme")` matches every item that lacks one of the properties: the items of
+    any other tenant, and those without a tenant.
 
     Attributes:
         values: Names and values, sorted by name.
@@ -144,7 +145,8 @@ class Metadata(Piece):
                 hash(value)
             except TypeError:
                 raise TypeError(f"the value of {name!r} in Metadata must be hashable, got {value!r}") from None
-        object.__setattr__(self, "values", tuple(sorted(values.items())))
+        compared_values = {name: path_as_text(value) for name, value in values.items()}
+        object.__setattr__(self, "values", tuple(sorted(compared_values.items())))
         object.__setattr__(self, "negated", False)
 
     def __invert__(self) -> Metadata:

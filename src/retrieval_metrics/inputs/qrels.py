@@ -19,7 +19,7 @@ from retrieval_metrics.inputs.items import Piece, Retrieved
 from retrieval_metrics.inputs.judgments import read_judgments
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, KeysView, Sequence
     from typing import TypeAlias, TypeGuard
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
@@ -426,6 +426,29 @@ class Qrels:
     def place(self) -> dict[Any, int]:
         """The position of each query in `queries`."""
         return dict(zip(self.queries, range(len(self.queries)), strict=True))
+
+    def keys(self) -> KeysView[Any]:
+        """Return the ids of the judged queries, so that `dict(qrels)` is `qrels.as_dict()`."""
+        return self.place.keys()
+
+    def items(self) -> Iterator[tuple[Any, Judgments]]:
+        """Yield each query with its judgments."""
+        return ((query, self[query]) for query in self)
+
+    def __getitem__(self, query: Any) -> Judgments:
+        """Return the judgments of a query: graded documents, or graded groups.
+
+        Example:
+            >>> Qrels({"q1": ["d1", "d7"], "q2": {"d3": 2}})["q2"]
+            {'d3': 2.0}
+        """
+        return self.judgments(self.place[query])
+
+    def __contains__(self, query: object) -> bool:
+        return query in self.place
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.place)
 
     def __len__(self) -> int:
         """Return the number of judged queries."""

@@ -14,6 +14,7 @@ from retrieval_metrics.inputs.column_detection import (
     find_copied_name,
     require_different_columns,
 )
+from retrieval_metrics.inputs.ignored_grades import refuse_dropped_flags
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def use_usual_names(rows: Iterable[Any], row_numbers: Sequence[int] | None = Non
     only column of file names becomes `"document"`.
 
     Args:
-        rows: The rows of a dataset; what is no mapping is returned as it is.
+        rows: The rows of a dataset; what is not a mapping is returned as it is.
         row_numbers: The number of each row, for messages; None to count from 1.
 
     Raises:
@@ -277,10 +278,12 @@ def use_named_columns(rows: Iterable[Any], columns: Columns, source: str) -> lis
 
     Raises:
         TypeError: If a row has no columns.
-        ValueError: If a role is unknown, or no row has a column, or none has a question or judgments.
+        ValueError: If a role is unknown, or no row has a column, or none has a question or judgments; or if a column
+            that is left out says that a document is not relevant.
     """
     raw_rows = list(rows)
     renamed_rows = rename_columns(raw_rows, columns, source)
+    refuse_dropped_flags(raw_rows, columns, source)
     names_in_rows = dict.fromkeys(map(str, chain.from_iterable(raw_rows)))
     _require_roles(renamed_rows, columns, names_in_rows, source)
     return renamed_rows

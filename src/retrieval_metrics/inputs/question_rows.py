@@ -19,6 +19,7 @@ from retrieval_metrics.inputs.column_detection import (
     RELEVANT_COLUMNS,
 )
 from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY, drop_missing, find_rows, translate_row
+from retrieval_metrics.inputs.ignored_grades import refuse_grades_beside_lists
 from retrieval_metrics.inputs.input_hints import RETRIEVING_METHODS
 from retrieval_metrics.inputs.json_codec import add_forbidden, decode_judgments
 from retrieval_metrics.inputs.judgment_cells import (
@@ -35,6 +36,7 @@ from retrieval_metrics.inputs.judgment_rows import (
     number_rows,
     read_document_objects,
     refuse_flags,
+    require_number_grades,
 )
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
 from retrieval_metrics.inputs.question_columns import (
@@ -110,6 +112,7 @@ def read_question_dataset(
     columns: Columns | None = None,
     is_file: bool = False,
     row_numbers: Sequence[int] | None = None,
+    named_columns: Columns | None = None,
 ) -> QuestionsT:
     """Read a dataset in any shape of `EvaluationSet.from_dataset` except a path.
 
@@ -121,6 +124,7 @@ def read_question_dataset(
         columns: The columns that the user named; see `use_named_columns`.
         is_file: Whether it was read from a file, in which judgments can be text.
         row_numbers: The number of each row of a list, for messages; None to count from 1.
+        named_columns: The columns that the user named, of rows that have been renamed.
 
     Raises:
         TypeError: If it is anything else.
@@ -149,13 +153,27 @@ def read_question_dataset(
     if rows is not None:
         if _is_table(dataset):
             return read_question_table(questions_class, rows, separator=separator)
-        return _read_rows(questions_class, rows, separator, is_table=is_file, row_numbers=row_numbers)
+        return _read_rows(
+            questions_class,
+            rows,
+            separator,
+            is_table=is_file,
+            row_numbers=row_numbers,
+            named_columns=named_columns,
+        )
     if isinstance(dataset, Mapping):
         rows = _find_rows_in_mapping(dataset)
         if rows is not None:
             row_numbers = [number for number, row in enumerate(rows, start=1) if not _is_blank_row(row)]
             rows = [row for row in rows if not _is_blank_row(row)]
-            return _read_rows(questions_class, rows, separator, is_table=is_file, row_numbers=row_numbers)
+            return _read_rows(
+                questions_class,
+                rows,
+                separator,
+                is_table=is_file,
+                row_numbers=row_numbers,
+                named_columns=named_columns,
+            )
         refuse_separator(separator)
         _require_judgments(dataset)
         return _make_questions(questions_class, {text: text for text in dataset}, dataset, {})
@@ -165,7 +183,14 @@ def read_question_dataset(
             "check the order of the arguments"
         )
     if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
-        return _read_rows(questions_class, dataset, separator, is_table=is_file, row_numbers=row_numbers)
+        return _read_rows(
+            questions_class,
+            dataset,
+            separator,
+            is_table=is_file,
+            row_numbers=row_numbers,
+            named_columns=named_columns,
+        )
     hint = ""
     if isinstance(dataset, str):
         hint = "; if it is a path, the file does not exist; if it is JSON, parse it with json.loads"
@@ -209,8 +234,8 @@ def _read_named_columns(
         rows = dataset
     named_rows = use_named_columns(rows, columns, name)
     if _is_table(dataset):
-        return read_question_table(questions_class, named_rows, separator=separator)
-    return read_question_dataset(questions_class, named_rows, separator=separator)
+        return read_question_table(questions_class, named_rows, separator=separator, named_columns=columns)
+    return read_question_dataset(questions_class, named_rows, separator=separator, named_columns=columns)
 
 
 def _is_table(dataset: object) -> bool:
@@ -224,6 +249,7 @@ def read_question_table(
     *,
     separator: str | None = None,
     row_numbers: Sequence[int] | None = None,
+    named_columns: Columns | None = None,
 ) -> QuestionsT:
     """Read the rows of a table, in which an empty cell of judgments says that nothing is relevant.
 
@@ -232,6 +258,7 @@ def read_question_table(
         rows: The rows; those without a value are left out.
         separator: What separates the ids in a cell; see `read_cells`.
         row_numbers: The number of each row, for messages; None to count from 1.
+        named_columns: The columns that the user named, by role; the rows have their usual names.
     """
     present_rows: list[dict[str, Any]] = []
     present_numbers: list[int] = []
@@ -240,6 +267,8 @@ def read_question_table(
         present = {name: value for name, value in drop_missing(row).items() if not _is_empty_cell(value)}
         if not present:
             continue
+        if len(present) > 1 and all(name == value for name, value in present.items()):
+            raise ValueError(f"row {number} repeats the header, as where files were joined; remove it")
         columns.update(dict.fromkeys(present))
         present_rows.append(present)
         present_numbers.append(number)
@@ -254,7 +283,13 @@ def read_question_table(
             if find_document_column(row) is None:
                 row[document_column] = None
     return _read_rows(
-        questions_class, present_rows, separator, is_table=True, with_labels=True, row_numbers=present_numbers
+        questions_class,
+        present_rows,
+        separator,
+        is_table=True,
+        with_labels=True,
+        row_numbers=present_numbers,
+        named_columns=named_columns,
     )
 
 
@@ -348,7 +383,7 @@ def _is_blank_row(row: Any) -> bool:
     return row is None or (isinstance(row, Mapping) and not row)
 
 
-def _find_rows_key(dataset: Mapping[Any, Any]) -> Any:
+def find_rows_key(dataset: Mapping[Any, Any]) -> Any:
     """Return the key under which a mapping holds the list of its rows, or nothing in its place; None if it has none.
 
     Such a key is a query like any other if there are judgments beside it, but not beside other such keys if all are
@@ -370,7 +405,7 @@ def _find_rows_key(dataset: Mapping[Any, Any]) -> Any:
 
 def holds_only_blank_rows(dataset: Mapping[Any, Any]) -> bool:
     """Return whether a mapping has a key for its rows, but no row that is not blank."""
-    key = _find_rows_key(dataset)
+    key = find_rows_key(dataset)
     return key is not None and _are_blank(dataset[key])
 
 
@@ -386,7 +421,7 @@ def _require_rows(dataset: Mapping[Any, Any]) -> None:
         TypeError: If a row is a list, a text or a number.
         ValueError: If there are no rows.
     """
-    key = _find_rows_key(dataset)
+    key = find_rows_key(dataset)
     if key is None:
         return
     if _are_blank(dataset[key]):
@@ -470,9 +505,11 @@ def _read_rows(
     is_table: bool,
     with_labels: bool = False,
     row_numbers: Sequence[int] | None = None,
+    named_columns: Columns | None = None,
 ) -> QuestionsT:
     raw_rows = use_usual_names(rows, row_numbers)
     refuse_flags(raw_rows, row_numbers)
+    refuse_grades_beside_lists(raw_rows, [number for number, _row in number_rows(raw_rows, row_numbers)], named_columns)
     translated_rows = read_cells(
         list(map(translate_row, raw_rows)), separator, is_table=is_table, row_numbers=row_numbers
     )
@@ -482,7 +519,13 @@ def _read_rows(
             _require_agreeing_document(row, translated_row, number, raw_rows)
     if is_table:
         require_valid_ids_in_rows(translated_rows, row_numbers)
-    gathered = gather_judgment_rows(translated_rows, _find_id_of_row, QUERY_KEYS, row_numbers)
+    gathered = gather_judgment_rows(
+        translated_rows,
+        _find_id_of_row,
+        QUERY_KEYS,
+        row_numbers,
+        has_named_grade="grade" in (named_columns or {}),
+    )
     queries: dict[QueryId, str] = {}
     qrels: dict[QueryId, Judgments] = {}
     provenance_by_query: dict[QueryId, Provenance] = {}
@@ -628,6 +671,8 @@ def _make_questions(
             f"there are no judgments for {len(without_judgments)} of {len(queries)} queries, for example "
             f"{without_judgments[0]!r}; leave these queries out, or give an empty list if nothing is relevant"
         )
+    for query, judgments in qrels.items():
+        require_number_grades(judgments, f"query {query!r}")
     return questions_class(dict(queries), dict(qrels), provenance)
 
 
@@ -648,7 +693,9 @@ def _read_row(row: Any, number: int) -> _QuestionRow:
             relevant = []
         if isinstance(relevant, list):  # from JSON, it can hold objects for quotes, texts and spans
             relevant = decode_judgments(read_document_objects(relevant, number), f"row {number}")
-        if row.get("forbidden") is not None:
+        if row.get("forbidden") is None:
+            require_number_grades(relevant, f"row {number}")
+        else:
             relevant = add_forbidden(relevant, row["forbidden"], f"row {number}")
         return _QuestionRow(_find_id(row, text), text, relevant)
     if isinstance(row, Sequence) and not isinstance(row, (str, bytes)) and len(row) == 2:

@@ -42,9 +42,22 @@ def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
     if not n_common:
         raise ValueError(
             f"the run and the qrels have no query in common: the run begins with {_format_first(run)}, the qrels with "
-            f"{_format_first(qrels.queries)}; evaluate(qrels, run) takes the judgments first"
+            f"{_format_first(qrels.queries)}; {_advise_on_order(run, qrels)}"
         )
     return n_common
+
+
+def _advise_on_order(run: RunMapping, qrels: Qrels) -> str:
+    """Return which order of arguments or of columns is right."""
+    judged_documents = {document for document in qrels.documents if isinstance(document, (str, int))}
+    queries_as_documents = judged_documents.intersection(run)
+    if not queries_as_documents:
+        return "evaluate(qrels, run) takes the judgments first"
+    query = min(queries_as_documents, key=str)
+    return (
+        f"the qrels judge {query!r}, a query of the run, as a document: exchange the columns of the qrels, or "
+        "their names in a table"
+    )
 
 
 def _format_first(queries: Iterable[QueryId]) -> str:

@@ -18,6 +18,7 @@ from retrieval_metrics.inputs.document_texts import iterate_items, unify_text
 from retrieval_metrics.inputs.items import Piece, Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.run import Run, StreamedRun
+from retrieval_metrics.matching.id_forms import describe_form
 from retrieval_metrics.matching.near_ids import (
     NearIdIndex,
     find_near_kind,
@@ -52,6 +53,10 @@ MAX_SAMPLED_IDS = 7_000
 MAX_DOCUMENTS_PER_LISTED = 2
 # How many ids of each side are searched for documents that differ in the same way.
 MAX_COMPARED_IDS = 20_000
+# How many ids of each query are searched for forms that no other query has.
+MAX_COMPARED_FORMS = 20
+# Fewer ids of another form could be a few documents of another kind.
+MIN_IDS_OF_ANOTHER_FORM = 5
 # If documents that differ in the same way are more than this share of the near misses, ids of this form are different
 # documents in this collection.
 MAX_DISTINCT_SHARE = 0.3
@@ -205,7 +210,8 @@ def find_near_misses(
 
     An id is no near miss if it is judged for the query. Nor are ids that stand for different documents: where the
     judgments or the run hold both forms, or more than a few pairs of documents that differ in the same way; only in
-    Unicode form, blanks and the like do no two documents differ.
+    Unicode form, blanks and the like do no two documents differ. Queries whose ids all have a form of their own do not
+    count for that, because another index has answered them.
 
     Args:
         judged: The judged run.
@@ -398,6 +404,7 @@ class _Search:
         self, judged: JudgedRun, run: Mapping[Any, Any], match: str | Key | Matching, positions: IntArray
     ) -> None:
         self._qrels = judged.qrels
+        self._judged = judged
         self._run = run
         self._key = get_match_key(match)
         self._missing_by_query: dict[QueryId, list[int]] = {}
@@ -465,11 +472,38 @@ class _Search:
         """Return the text ids that are judged for any query, each once."""
         return {document: None for document in self._qrels.documents if isinstance(document, str)}
 
-    def collect_retrieved_ids(self, wanted: set[str]) -> tuple[set[str], set[str]]:
-        """Return which of the wanted ids were retrieved for any query, and many retrieved ids of all queries."""
+    def find_queries_of_another_form(self) -> set[QueryId]:
+        """Return the queries whose ids are all of another form: of no judged id, and of none beside one that matches.
+
+        Another index has answered them, so their ids do not tell which documents there are.
+        """
+        has_hit = np.zeros(self._judged.n_queries, dtype=np.bool_)
+        has_hit[self._qrels.document_query[self._judged.items.document]] = True
+        with_hits = [self._qrels.queries[place] for place in np.flatnonzero(has_hit).tolist()]
+        known_ids = list(islice(self.collect_judged_ids(), MAX_COMPARED_IDS))
+        n_with_hits = MAX_COMPARED_IDS // MAX_COMPARED_FORMS
+        for _, ids in self._iterate_ids(with_hits[:n_with_hits], MAX_COMPARED_FORMS):
+            known_ids += ids
+        known_forms = {describe_form(document_id) for document_id in known_ids}
+        without_hits = set(self._run).difference(with_hits)
+        queries: set[QueryId] = set()
+        unknown_ids: set[str] = set()
+        for query, ids in self._iterate_ids(list(without_hits), MAX_COMPARED_FORMS):
+            if not any(describe_form(document_id) in known_forms for document_id in ids):
+                queries.add(query)
+                unknown_ids.update(ids)
+        return queries if len(unknown_ids) >= MIN_IDS_OF_ANOTHER_FORM else set()
+
+    def collect_retrieved_ids(self, wanted: set[str], excluded: set[QueryId]) -> tuple[set[str], set[str]]:
+        """Return which of the wanted ids were retrieved for any query, and many retrieved ids of all queries.
+
+        Args:
+            wanted: The ids to look for.
+            excluded: Queries that are left out.
+        """
         retrieved_wanted: set[str] = set()
         retrieved: set[str] = set()
-        for _, ids in self._iterate_ids(list(self._run), None):
+        for _, ids in self._iterate_ids([query for query in self._run if query not in excluded], None):
             retrieved_wanted |= wanted.intersection(ids)
             if len(retrieved) < MAX_COMPARED_IDS:
                 retrieved.update(ids)
@@ -490,12 +524,16 @@ def _iterate_batch(batch: Batch, wanted: set[QueryId], depth: int | None) -> Ite
 def _separate_distinct_documents(candidates: Sequence[NearMiss], search: _Search) -> NearCandidates:
     """Return the candidates, without those whose two ids are both in use, and count these as different documents."""
     judged_ids = search.collect_judged_ids()
-    wanted = {candidate.judged_id for candidate in candidates}
-    retrieved_wanted, retrieved = search.collect_retrieved_ids(wanted)
+    excluded = search.find_queries_of_another_form()
+    # The other id of a candidate: the one that the rankings that count would hold if it were another document.
+    other_ids = [
+        candidate.retrieved_id if candidate.query in excluded else candidate.judged_id for candidate in candidates
+    ]
+    retrieved_others, retrieved = search.collect_retrieved_ids(set(other_ids), excluded)
     n_distinct = _count_distinct_pairs(retrieved) + _count_distinct_pairs(islice(judged_ids, MAX_COMPARED_IDS))
     near_misses: list[NearMiss] = []
-    for candidate in candidates:
-        are_both_in_use = candidate.judged_id in retrieved_wanted or candidate.retrieved_id in judged_ids
+    for candidate, other_id in zip(candidates, other_ids, strict=True):
+        are_both_in_use = other_id in retrieved_others or candidate.retrieved_id in judged_ids
         if are_both_in_use and candidate.kind not in UNAMBIGUOUS_KINDS:
             n_distinct[candidate.kind] += 1
         else:

@@ -75,7 +75,7 @@ def rank_plainly(grade_by_document: dict[str, float], retrieved: Any) -> PlainRa
 
 
 def _read_grades(judgments: dict[str, Any]) -> dict[str, float] | None:
-    """Return the grades of the relevant documents; None if an id is no string, or a grade no plain number."""
+    """Return the grades of the relevant documents; None if an id is not a string, or a grade is not a plain number."""
     if not set(map(type, judgments)) <= _STRINGS or not set(map(type, judgments.values())) <= _NUMBERS:
         return None
     if len(judgments) > MAX_PLAIN_LENGTH or may_hold_invalid_id(judgments):

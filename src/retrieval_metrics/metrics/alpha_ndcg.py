@@ -26,7 +26,7 @@ DEFAULT_ALPHA = 0.5
 
 
 def score(judged: JudgedRun, *, k: Cut, alpha: float = DEFAULT_ALPHA, rel: float | None = None) -> FloatArray:
-    """Return the alpha-DCG of each ranking divided by that of a greedy ideal, shape (queries,).
+    """Return the alpha-DCG of each ranking divided by that of a greedily built ideal, shape (queries,).
 
         alpha-NDCG@k = alpha-DCG@k / alpha-IDCG@k
         alpha-DCG@k = sum over i <= k of G_i / log2(i + 1),   G_i = sum over t of (1 - alpha)^n_t

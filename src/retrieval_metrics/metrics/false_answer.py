@@ -18,8 +18,8 @@ def false_answer(gains: Gains) -> float:
         false_answer = 1 if n > 0, else 0
 
     where n is the number retrieved. Lower is better. Range {0, 1}. An empty list scores 0. It is undefined (NaN) if
-    something is relevant; in an evaluation also for a query that was not answered: the retriever failed, or the run
-    does not hold it. Neither ties nor repeats matter.
+    a document is relevant and, in an evaluation, if the retriever failed or the run lacks the query. Neither ties nor
+    duplicates matter.
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.

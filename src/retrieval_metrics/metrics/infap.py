@@ -25,10 +25,10 @@ def infap(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
                 (1/i + (r + n) / i * (r + e) / (r + n + 2 e))
 
     where i is the rank of d, r and n count the relevant and the not relevant judged documents above it, and e is
-    .00001: of the documents above d only the judged ones are known, and those are as often relevant as r to n says.
-    Where everything is judged it is average precision, but for e. Range [0, 1]. An empty list scores 0; R = 0 is
-    undefined (NaN). There is no cutoff. A negative grade is judged not relevant here; trec_eval takes it for pooled
-    and not judged, as `retrieval_metrics.pytrec_eval` does. Source: Yilmaz and Aslam (2006).
+    .00001. No unjudged document counts as pooled here, so the value is average precision, apart from e. trec_eval
+    counts documents with a negative grade as pooled but unjudged, as does `retrieval_metrics.pytrec_eval`; here they
+    are judged not relevant. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN). There is no cutoff.
+    Source: Yilmaz and Aslam (2006).
 
     Args:
         gains: Grades in rank order; 0 is judged not relevant, None not judged.

@@ -1,4 +1,4 @@
-"""Inverted: does something forbidden stand above everything relevant?"""
+"""Inverted: does a forbidden document rank above all relevant ones?"""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def inverted(gains: Gains, *, k: int | None = None) -> float:
-    """Return 1 if something forbidden is among the first `k` and above everything relevant, else 0.
+    """Return 1 if a forbidden document is among the first `k` and above all relevant ones, else 0.
 
         inverted@k = 1 if min{i <= k : g_i < 0} < min{i : g_i > 0}, else 0
 
     where g_i is the grade at rank i, and the rank of what was not retrieved is infinite. Lower is better. Range {0, 1}.
-    An empty list scores 0. In an evaluation it is undefined (NaN) for a query without anything relevant or without
-    anything forbidden, and for one that was not answered: the retriever failed, or the run does not hold it. A passage
-    that is both relevant and forbidden is not above itself.
+    An empty list scores 0. In an evaluation, the value is undefined (NaN) if no document is judged relevant or none is
+    judged forbidden, if the retriever failed, or if the run lacks the query. A passage that is both relevant and
+    forbidden is not above itself.
 
     Args:
         gains: Grades in rank order; above 0 is relevant, below 0 forbidden, None not judged.

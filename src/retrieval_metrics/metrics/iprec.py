@@ -27,7 +27,7 @@ def iprec(gains: Gains, *, n_relevant: int, recall: float | None = None, roundin
 
         iprec(r) = max over the ranks i with at least r R relevant documents of (relevant among the first i) / i
 
-    where R is the number of relevant documents; r R is rounded up as trec_eval did it until version 9, floor(r R + .9).
+    where R is the number of relevant documents; r R is rounded up as in trec_eval up to version 9, floor(r R + .9).
     A recall that the list does not reach has precision 0. Range [0, 1]. An empty list scores 0; R = 0 is undefined
     (NaN). There is no cutoff. Source: Manning, Raghavan and Schütze (2008), chapter 8.
 

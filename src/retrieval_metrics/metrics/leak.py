@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def leak(gains: Gains, *, k: int | None = None) -> float:
-    """Return 1 if something forbidden is among the first `k`, else 0.
+    """Return 1 if a forbidden document is among the first `k`, else 0.
 
         leak@k = 1 if some i <= k has g_i < 0, else 0
 
-    where g_i is the grade at rank i. Lower is better. Range {0, 1}. An empty list scores 0. In an evaluation it is
-    undefined (NaN) for a query without anything forbidden, and for one that was not answered: the retriever failed, or
-    the run does not hold it. A passage that is both relevant and forbidden leaks.
+    where g_i is the grade at rank i. Lower is better. Range {0, 1}. An empty list scores 0. In an evaluation,
+    the value is undefined (NaN) if no document is judged forbidden, if the retriever failed, or if the run lacks the
+    query. A passage that is both relevant and forbidden leaks.
 
     Args:
         gains: Grades in rank order; below 0 is forbidden, None not judged.
@@ -64,7 +64,7 @@ def mean_over_orders(judged: JudgedRun, *, k: int | None, grade: float | None = 
 
 
 GRADE = Parameter(
-    make_number_reader(-inf, 0), None, "forbidden if grade <= grade; without it, if grade < 0", examples=(-2,)
+    make_number_reader(-inf, 0), None, "forbidden if the grade is at most this; without it, if below 0", examples=(-2,)
 )
 
 DEFINITION = Definition(

@@ -21,11 +21,16 @@ _PEER_CUTOFF_PATTERN = r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)"
 MEANINGS = {
     "acc": "hit_rate",
     "accuracy": "hit_rate",
+    "auprc": "map",
+    "average_precision_score": "map",
     "discounted_cumulative_gain": "dcg",
     "expected_reciprocal_rank": "err",
+    "f_measure": "f1",
+    "f_score": "f1",
     "hit_ratio": "hit_rate",
     "hits": "hit_rate",
     "hr": "hit_rate",
+    "ndcg_score": "ndcg",
     "normalised_discounted_cumulative_gain": "ndcg",
     "normalized_discounted_cumulative_gain": "ndcg",
     "positive_predictive_value": "precision",
@@ -42,7 +47,10 @@ MAX_CUTOFF_DIGITS = 100
 AUTORAG_PREFIX = "retrieval_"
 # Maximal marginal relevance, which is often looked for among the metrics.
 MMR = "mmr"
-MMR_NAMES = frozenset((MMR, "maximal_marginal_relevance", "maximum_marginal_relevance"))
+MMR_NAMES = frozenset((MMR, "maximal_marginal_relevance", "maximum_marginal_relevance", "max_marginal_relevance"))
+# Diversity needs vectors, so it is no metric of a run either.
+DIVERSITY_NAMES = frozenset(("diversity", "ild", "intra_list_diversity"))
+DIVERSITY_HINT = "the diversity of a list is rm.intra_list_diversity"
 # From this similarity on, a name is suggested: for "recal" it is "recall", for "latency" none.
 MIN_SIMILARITY = 0.6
 # The functions whose name differs from that of the metric.
@@ -160,6 +168,8 @@ def suggest_call(name: str) -> str:
     if key in MMR_NAMES:
         return f"; maximal marginal relevance is rm.{MMR}(query, candidates)"
     key = key.removeprefix(AUTORAG_PREFIX).partition("_at_")[0]
+    if key in DIVERSITY_NAMES:
+        return f"; {DIVERSITY_HINT}(vectors)"
     metric_name = _find_meaning(key)
     if metric_name is None:
         return ""
@@ -168,15 +178,32 @@ def suggest_call(name: str) -> str:
 
 
 def _suggest_spelling(text: str) -> str:
-    """Return what to write instead of a text that is no name, such as `Mean Reciprocal Rank`."""
+    """Return what to write instead of a text that is not a name, such as `Mean Reciprocal Rank`."""
     words, at, cutoff = text.partition("@")
     key = "_".join(_normalise_name(words).split())
     if key in MMR_NAMES:
         return f"maximal marginal relevance is rm.{MMR}"
+    if key in DIVERSITY_NAMES:
+        return DIVERSITY_HINT
     meaning = _find_meaning(key)
     if meaning is not None:
         return f"did you mean {meaning}{at}{cutoff}?"
+    name_with_cutoff = _find_name_with_cutoff(key)
+    if name_with_cutoff is not None and not at:
+        return f"did you mean {name_with_cutoff}?"
     return "write name@k or name(parameter=value)@k, for example 'ndcg@10'"
+
+
+def _find_name_with_cutoff(key: str) -> str | None:
+    """Return the name that `precision_at_5` or `top_5_accuracy` means; None if it is no such name."""
+    top_k = re.fullmatch(r"top_?(\d+)_acc(?:uracy)?", key)
+    if top_k is not None:
+        return f"hit_rate@{top_k[1]}"
+    peer_spelling = _read_peer_spelling(key)
+    if peer_spelling is None:
+        return None
+    name, cutoff = peer_spelling
+    return f"{canonical_name(name)}@{cutoff}"
 
 
 def _suggest_names(key: str, given_names: Collection[str]) -> str:
@@ -185,7 +212,9 @@ def _suggest_names(key: str, given_names: Collection[str]) -> str:
 
     if key in MMR_NAMES and key != MMR:
         return f"maximal marginal relevance is rm.{MMR}"
-    meaning = _find_meaning(key)
+    if key in DIVERSITY_NAMES:
+        return DIVERSITY_HINT
+    meaning = _find_meaning(key) or _find_name_with_cutoff(key)
     if meaning is not None:
         return f"did you mean {meaning}?"
     meaning = _find_meaning(key.removeprefix(AUTORAG_PREFIX))

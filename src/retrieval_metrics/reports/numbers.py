@@ -66,6 +66,16 @@ def format_three_digits(number: float) -> str:
     return f"{number:.{count_decimals_of_three_digits(number)}f}"
 
 
+def format_rounded(number: float, digits: int) -> str:
+    """Return a number rounded to significant digits, without trailing zeros and without an exponent.
+
+    Example:
+        >>> format_rounded(0.0304, 2), format_rounded(347.2, 2), format_rounded(0.5, 2), format_rounded(1234.5, 3)
+        ('0.03', '350', '0.5', '1230')
+    """
+    return f"{float(f'{number:.{digits}g}'):.15g}"
+
+
 def format_signed(number: float) -> str:
     """Return `+0.0445`; NaN and values next to 0 have no sign."""
     return f"+{format_three_digits(number)}" if number >= NEGLIGIBLE else format_three_digits(number)

@@ -43,7 +43,7 @@ class FunctionCaller:
             function: The function to call.
             name: What messages call it.
             timeout: Seconds of an attempt, and of the longest pause for a rate limit; None sets no limit.
-            retries: How often a failed or refused call is repeated.
+            retries: How many times a failed or refused call is repeated.
             keep: Copies an answer before another call begins; None keeps the answer itself.
             is_patient: Wait for a rate limit as long as it lasts, unless `retries` is 0, and as long as it asks.
         """

@@ -45,11 +45,13 @@ def fuse(
     * `method="scores"`: w times the score s as `norm` makes it over the documents of that list: `"minmax"` is
       (s - min) / (max - min), `"zscore"` is (s - min) / standard deviation, and None is s.
 
-    A document or a query that a run lacks adds 0. After normalisation, the lowest score of a list is 0 as well; if all
-    scores of a list are equal, all are 1. Sums are exact before they are rounded once, and equal sums are ordered by
-    id, descending, as `evaluate` does. So the order of the runs never matters: where items of one document differ, that
-    of the run with the largest weight is returned, then the one with the best rank, then the one with the longest text,
-    then the smallest; the others are its `copies`, in which quotes, spans and metadata are looked for as well.
+    A document or a query that a run lacks adds 0. A run with weight 0 adds no documents, so that the result is the
+    fusion without it, as a tuning over weights compares it. After normalisation, the lowest score of a list is 0 as
+    well; if all scores of a list are equal, all are 1. Sums are exact before they are rounded once, and equal sums are
+    ordered by id, descending, as `evaluate` does. So the order of the runs never matters: where items of one document
+    differ, that of the run with the largest weight is returned, then the one with the best rank, then the one with the
+    longest text, then the smallest; the others are its `copies`, in which quotes, spans and metadata are looked for as
+    well.
 
     Args:
         runs: The run of each retriever, by name, as `evaluate` takes them. Rankings in lists have ranks and no scores,
@@ -57,7 +59,8 @@ def fuse(
         method: `"rrf"` (reciprocal rank fusion) or `"scores"`.
         k: The constant of reciprocal rank fusion, at least 0: the larger it is, the less the first ranks count.
         norm: How the scores of each list are made comparable.
-        weights: The weight of each run, by name or in the order of the runs, at least 0; None weighs all equally.
+        weights: The weight of each run, by name or in the order of the runs, at least 0; None weighs all equally. A run
+            with weight 0 is left out.
         match: What makes items one document, as in `evaluate`: `"id"`, `"source"`, `"metadata:<name>"` or a callable,
             such as `lambda item: item.text` for documents without ids. Each run has one vote for each document, by the
             best rank.
@@ -93,7 +96,7 @@ def fuse(
         types: set[type] = set()
         for query, ranking in run.rankings() if isinstance(run, Run) else run.items():
             documents = identity.read(name, query, ranking)
-            if not isinstance(ranking, Mapping):
+            if weight_by_run[name] and not isinstance(ranking, Mapping):
                 _keep_copies(weight_by_run[name], documents, ranking, copies_by_query.setdefault(query, {}))
             if method == "rrf":
                 ranks = _rank_documents(name, query, ranking, documents)
@@ -102,6 +105,8 @@ def fuse(
                 scores = _normalise(_read_scores(name, query, ranking, documents), norm)
                 points = {document: weight_by_run[name] * score for document, score in scores.items()}
             types.update(map(type, points))
+            if not weight_by_run[name]:
+                continue  # a run without weight is checked like the others, but adds no document
             query_points = points_by_query.setdefault(query, {})
             for document, document_points in points.items():
                 query_points.setdefault(document, []).append(document_points)
@@ -239,7 +244,10 @@ def _read_weights(
     for name, weight in weights.items():
         _require_non_negative(weight, f"the weight of {name!r}")
     if not any(weights.values()):
-        raise ValueError("at least one weight must be positive")
+        raise ValueError(
+            f"all weights are 0, of {', '.join(map(repr, weights))}: a run with weight 0 is left out, so none is left; "
+            "at least one weight must be positive"
+        )
     return weights
 
 

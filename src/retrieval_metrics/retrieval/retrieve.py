@@ -120,7 +120,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:
         timeout: Seconds that one attempt may take; a slower query fails with a `TimeoutError`. Asynchronous functions
             are cancelled. Synchronous ones cannot be: their thread is abandoned and ends when the function returns, or
             with the program. None sets no limit.
-        retries: How often a failed query is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30. A query
+        retries: How many times a failed query is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30. A query
             that a rate limit refused is repeated as often, after the seconds that the service asks for (`Retry-After`)
             or 1, 2, 4 ..., and never after more than `timeout`; a warning announces the wait. With 0 nothing waits.
         show_progress: Show a progress bar on stderr, if rich is installed.

@@ -54,7 +54,8 @@ def within_margins(
 
     A system is "noninferior" if the lower bound is above -margin, and there are enough queries for it: n queries
     without a loss only exclude a mean loss of (1 - alpha^(1/n)) span, so at alpha = 0.05 it takes about 3 / margin
-    queries. Fewer are enough if the lower bound minus that loss is above -margin, so if the system is clearly better.
+    queries. Fewer are enough if the mean stays above -margin when that share of queries is lost and the others have the
+    lower bound as their mean, so if the system is clearly better.
     It is "inferior" if the upper bound, which mirrors the lower one, is below -margin.
 
     The level is approximate; see the simulations in the documentation. It was exceeded by less than a point there.
@@ -93,7 +94,9 @@ def within_margins(
         has_enough_units = bool(len(units.sizes)) and units.effective_n >= min_units
         if not has_enough_units and low > -margin:
             # Fewer are enough for a system so much better that even the losses it may not have shown leave it above.
-            unseen_loss = estimate_rare_change(units.effective_n, span=span, level=1 - alpha).mean_shift
+            unseen = estimate_rare_change(units.effective_n, span=span, level=1 - alpha)
+            # A query with a loss takes the place of one with a gain, so the mean loses its gain too.
+            unseen_loss = unseen.mean_shift + unseen.share * max(low, 0.0)
             has_enough_units = low - unseen_loss > -margin
         outcome: MarginOutcome = "inconclusive"
         if low > -margin and has_enough_units:

@@ -21,6 +21,17 @@ class RareChange(NamedTuple):
     share: float
     mean_shift: float
 
+    def outweighs(self, mean: float) -> bool:
+        """Return whether the mean difference would be 0 or have the other sign if each of them opposed it.
+
+        They take the place of queries with the mean difference, so the mean also loses that share of itself.
+        """
+        return self.mean_shift >= (1 - self.share) * abs(mean)
+
+    def opposing(self, mean: float) -> RareChange:
+        """Return the change with the shift of the mean if each of them opposed this mean difference."""
+        return RareChange(self.share, self.mean_shift + self.share * abs(mean))
+
 
 def rare_change(units: Units, *, span: float = 1.0, level: float = 0.95) -> RareChange:
     """Return which rare, large differences a sample may not contain.

@@ -7,6 +7,7 @@ from dataclasses import asdict, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics.files.json_objects import ObjectLocation
 from retrieval_metrics.traces.model_message import PROVIDER_SEARCHES, ModelMessage, ToolCall, read_message
 from retrieval_metrics.traces.payload_decoding import decode_payload
 from retrieval_metrics.traces.span_payloads import BLOCK_LIST_KEYS, RESULT_KEYS, find_failure, find_last_text
@@ -90,6 +91,13 @@ class WholeConversation(NamedTuple):
     fields: Mapping[str, Any]
 
 
+class Stray(NamedTuple):
+    """An object that is neither a span nor a message, and the number of its line or element."""
+
+    record: Any
+    number: int
+
+
 class CallResult(NamedTuple):
     """The result of a tool call, and the id of the call; None if the result does not name it."""
 
@@ -113,14 +121,19 @@ class LastAnswer(NamedTuple):
     turn_start: int
 
 
-def iterate_spans(records: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
+def iterate_spans(
+    records: Iterable[Any], strays: list[Stray], location: ObjectLocation | None = None
+) -> Iterator[TraceSpan]:
     """Yield the spans of traces and conversations.
 
     Args:
         records: Spans, traces, conversations or single messages.
         strays: A list to which records are added that are neither, if they stand among messages; otherwise such records
             are read as spans, which refuses them.
+        location: Where the record stands that was read last; it is set to that of the record whose spans are yielded.
     """
+    if location is None:
+        location = ObjectLocation()
     loose_messages: dict[Any, list[Any]] = {}
     for number, record in enumerate(records, start=1):
         if _is_span(record):  # most files hold only these
@@ -128,7 +141,7 @@ def iterate_spans(records: Iterable[Any], strays: list[Any]) -> Iterator[TraceSp
             continue
         plain = _as_dict(record)
         if isinstance(plain, list) and plain and _is_span(plain[0]):
-            yield from iterate_spans(plain, strays)
+            yield from iterate_spans(plain, strays, location)
             continue
         if _is_span(plain):
             yield from read_spans(plain)
@@ -143,11 +156,13 @@ def iterate_spans(records: Iterable[Any], strays: list[Any]) -> Iterator[TraceSp
             name = _conversation_name(plain, CONVERSATION_ID_KEYS[1:], "1")
             loose_messages.setdefault(name, []).append(plain)
         else:
-            strays.append(plain)
+            strays.append(Stray(plain, location.number))
     if not loose_messages:
         for stray in strays:
-            yield from read_spans(stray)
+            location.number = stray.number
+            yield from read_spans(stray.record)
         strays.clear()
+    location.number = 0  # messages of a conversation stand in several lines, and have numbers of their own
     for name, messages in loose_messages.items():
         yield from _Conversation(name, {}).read_messages(messages)
 

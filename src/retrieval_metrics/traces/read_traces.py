@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from retrieval_metrics.files.json_objects import iterate_objects
+from retrieval_metrics.files.json_objects import ObjectLocation, iterate_objects
 from retrieval_metrics.inputs.host_documents import convert_to_items
 from retrieval_metrics.inputs.items import item_identity
 from retrieval_metrics.reports.numbers import format_count, format_example
 from retrieval_metrics.traces.agent_trace import AgentTrace, TraceContents, TraceReadingOptions
-from retrieval_metrics.traces.chat_messages import CONVERSATION_KIND, iterate_spans
+from retrieval_metrics.traces.chat_messages import CONVERSATION_KIND, Stray, iterate_spans
 from retrieval_metrics.traces.merged_searches import merge_searches
 from retrieval_metrics.traces.payload_decoding import decode_payload
 from retrieval_metrics.traces.trace_formats import span_metadata
@@ -81,7 +81,7 @@ def read_traces(
         OSError: If the file cannot be opened.
         ValueError: If a trace cannot be trusted, a line is not JSON, no span is recognised, or no trace has the id of a
             question. The message names the span, or the line.
-        TypeError: If the source is nothing that holds traces.
+        TypeError: If the source cannot hold traces.
         ImportError: If a Parquet file is given and polars is not installed.
 
     Example:
@@ -187,10 +187,12 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
     def __init__(self, source: object, query: str | Callable[[Mapping[str, Any]], Any] | None) -> None:
         super().__init__()
         self.n_repeated = 0
-        self.strays: list[Any] = []
+        self.strays: list[Stray] = []
         self.questions: dict[str, Any] = {}
         root_questions: dict[str, Any] = {}
-        for span in iterate_spans(iterate_objects(source), self.strays):
+        location = ObjectLocation()
+        spans = iterate_spans(iterate_objects(source, location), self.strays, location)
+        for span in _locate_errors(spans, location):
             is_outermost = span.parent is None
             # A path may name an attribute that any span of the trace has.
             may_name_question = is_outermost or (isinstance(query, str) and span.trace not in self.questions)
@@ -207,6 +209,8 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
             if not is_outermost:
                 # The fields were kept for the id of the question; they would take most of the memory.
                 span.fields = NO_FIELDS
+            if location.name:
+                span.location = str(location)
             self._add(span)
         if not self:
             raise ValueError("there are no spans in the source")
@@ -218,7 +222,10 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
         if recorded is not None:
             self.n_repeated += 1
             if None not in (outcome, recorded.outcome) and outcome != recorded.outcome:
-                raise TraceError(f"{span.label} was recorded twice, with different outputs; leave out one of them")
+                first_location = f", first in {recorded.location}" if recorded.location else ""
+                raise TraceError(
+                    f"{span.label} was recorded twice, with different outputs{first_location}; leave out one of them"
+                )
         if recorded is None or outcome is not None:
             spans[span.id] = span
 
@@ -235,6 +242,17 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
         for trace in self.values():
             n_orphans += sum(span.parent is not None and span.parent not in trace for span in trace.values())
         return n_orphans
+
+
+def _locate_errors(spans: Iterator[TraceSpan], location: ObjectLocation) -> Iterator[TraceSpan]:
+    """Yield spans; an error of one names the line of the file, or the element of the list, in which it stands."""
+    try:
+        yield from spans
+    except TraceError as error:
+        where = str(location)
+        if not where:
+            raise
+        raise TraceError(f"{where}: {error}") from error
 
 
 def _find_question_id(span: TraceSpan, query: str | Callable[[Mapping[str, Any]], Any]) -> Any:

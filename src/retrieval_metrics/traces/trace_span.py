@@ -81,6 +81,7 @@ class TraceSpan:
         turn_starts: The numbers of the messages with which the user begins a turn; of a conversation only.
         dropped: How many attributes the tracer dropped.
         fields: All its fields, kept for the outermost span only.
+        location: Where it stands in a file; empty if it is from no file.
     """
 
     trace: str
@@ -100,11 +101,13 @@ class TraceSpan:
     turn_starts: tuple[int, ...] = ()
     dropped: int = 0
     fields: SpanFields = NO_FIELDS
+    location: str = ""
 
     @property
     def label(self) -> str:
         """The name of the span in messages."""
-        return f"span {self.id!r} ({self.name}) of trace {self.trace!r}"
+        name = f"span {self.id!r} ({self.name}) of trace {self.trace!r}"
+        return f"{name} ({self.location})" if self.location else name
 
     @property
     def outcome(self) -> SpanOutcome | None:

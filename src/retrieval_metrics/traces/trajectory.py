@@ -32,10 +32,10 @@ class SearchCall:
         ranking: What was found, as in any run: ids or `Retrieved`, best first, or ids with scores. This is the output
             of the step; after a reranker, that of the reranker.
         turn: In which turn of the agent it was made, from 1; calls of one turn were made side by side.
-        attempts: How often it was tried; a retry is not another call.
+        attempts: How many times it was tried; a retry is not another call.
         seconds: How long it took, all attempts together; None if that is unknown.
-        error: Why it failed; None if it did not. Of an exception or a text, the first line before any stack trace is
-            kept, because reports show it.
+        error: Why it failed; None if it did not. Only the first line of an exception or a text, before any stack
+            trace, is kept, because reports show it.
         inner_rankings: Rankings of steps inside the call, such as the input of a reranker.
 
     Raises:

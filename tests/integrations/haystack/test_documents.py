@@ -68,3 +68,16 @@ def test_a_judged_chunk_is_found_in_the_parent_that_replaces_it(is_merged_twice:
     # The whole document names only the blocks between.
     with pytest.warns(rm.RetrievalWarning, match="6 judged chunks may be contained in retrieved parent documents"):
         evaluate_pipeline(pipeline, questions, "recall")
+
+
+def test_a_path_in_the_metadata_is_a_file_name() -> None:
+    document = Document(
+        content="because", meta={"file_path": Path("docs/guide.md"), "source_id": Path("docs/guide.md")}
+    )
+    run = rm.retrieve(lambda _query: [document], {"q": "why?"})
+    for match, judged in (
+        ("filename", "guide.md"),
+        ("metadata:file_path", "docs/guide.md"),
+        ("source", "docs/guide.md"),
+    ):
+        assert rm.evaluate({"q": [judged]}, run, "recall", match=match).means == {"recall": 1.0}

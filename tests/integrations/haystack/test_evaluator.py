@@ -201,7 +201,9 @@ def test_a_wrong_setting_is_refused_when_it_is_made(settings: dict[str, Any], me
         ([], [], "content", "a list for each question, got 0 and 0"),
         ([[PARIS]], [[PARIS], []], "content", "got 1 and 2"),
         ([[PARIS, Document(content="Lyon", score=1.0)]], [[PARIS]], "content", "must have a score.*Paris has none"),
-        ([[PARIS]], [[PARIS]], "meta.file", "Paris, is expected but has no meta.file"),
+        ([[PARIS]], [[PARIS]], "meta.file", "Paris, is expected but has no meta.file, .*; choose another"),
+        ([[Document(content="")]], [[PARIS]], "content", "is expected but has no content, .*; choose another"),
+        ([[PARIS]], [[Document(content="")]], "content", "1 of 1 retrieved documents have no content"),
         ([[Document(content="Paris", meta={"file": "a"})]], [[PARIS, ROME]], "meta.file", "2 of 2 retrieved documents"),
     ],
 )

@@ -127,3 +127,16 @@ def test_a_function_returns_documents_pairs_or_ids(answer: list[Any]) -> None:
 def test_other_answers_are_refused_with_what_to_return(answer: list[Any]) -> None:
     with pytest.raises(TypeError, match=r"a list of Documents, of \(Document, score\) pairs, or of ids; it holds"):
         evaluate_retriever(lambda _text: answer, ROWS[:1], "mrr")
+
+
+def test_a_path_is_a_source_as_its_text_is() -> None:
+    path = Path("docs/guide.md")
+    answers = {"why?": [Document("because", metadata={"source": path, "start_index": 0})]}
+    judged_by_match: dict[str, Any] = {
+        "filename": ["guide.md"],
+        "source": ["docs/guide.md"],
+        "metadata:source": ["docs/guide.md"],
+    }
+    for match, judged in judged_by_match.items():
+        result = evaluate_retriever(Prepared(answers=answers), [("why?", judged)], "recall", match=match)
+        assert result.means == {"recall": 1.0}

@@ -357,6 +357,9 @@ def test_a_comparison_takes_the_clusters_of_its_results() -> None:
     assert "queries in 22 clusters" in str(comparison)
     with pytest.raises(ValueError, match="clusters cannot be changed for evaluations"):
         result.comparison(result, names=("old", "new"), clusters=None)  # type: ignore[call-arg]  # the point of the line
+    for names in [("old",), ("old", "old")]:
+        with pytest.raises(ValueError, match=r"two different names, such as names=\('old', 'new'\), got \('old'"):
+            result.comparison(reranked, names=names)  # type: ignore[arg-type]  # the point of the line
 
 
 def test_clusters_that_know_no_query_are_refused_before_anything_is_retrieved() -> None:

@@ -9,7 +9,7 @@ from llama_index.core import SimpleDirectoryReader
 from llama_index.core.node_parser import (
     SentenceSplitter,
 )
-from llama_index.core.schema import Document, NodeWithScore
+from llama_index.core.schema import Document, NodeWithScore, TextNode
 
 import retrieval_metrics as rm
 from llama_index.evaluation.retrieval_metrics import (
@@ -179,3 +179,10 @@ def test_a_span_in_a_file_with_the_line_ends_of_windows_is_that_of_what_open_rea
                 ["recall"], retriever=Prepared({"q": answer}), source="file_name", documents=documents
             )
             assert ours.evaluate("q", [span]).metric_vals_dict["recall"] == holds
+
+
+def test_a_path_in_the_metadata_is_a_file_name() -> None:
+    node = NodeWithScore(node=TextNode(text="because", metadata={"file_path": Path("docs/guide.md")}))
+    run = rm.retrieve(lambda _query: [node], {"q": "why?"})
+    for match, judged in (("filename", "guide.md"), ("metadata:file_path", "docs/guide.md")):
+        assert rm.evaluate({"q": [judged]}, run, "recall", match=match).means == {"recall": 1.0}

@@ -19,8 +19,8 @@ pytestmark = [
 CASE_BY_NAME = {case.name: case for case in CASES}
 
 
-def artefacts(run: str, folder: str) -> list[str]:
-    return [Path(artefact.path).name for artefact in mlflow.MlflowClient().list_artifacts(run, folder)]
+def artifacts(run: str, folder: str) -> list[str]:
+    return [Path(artifact.path).name for artifact in mlflow.MlflowClient().list_artifacts(run, folder)]
 
 
 def fetched(run: str, path: str) -> Path:
@@ -33,7 +33,7 @@ def evaluation() -> rm.Evaluation:
     return rm.evaluate(case.qrels, case.run, ["map", "ndcg@3"])
 
 
-def test_an_evaluation_becomes_metrics_artefacts_and_a_table(evaluation: rm.Evaluation) -> None:
+def test_an_evaluation_becomes_metrics_artifacts_and_a_table(evaluation: rm.Evaluation) -> None:
     run = log_evaluation(evaluation, corpus={"d7": "the text of d7"})
     stored = mlflow.get_run(run)
     low, high = evaluation.intervals()["ndcg@3"]
@@ -46,7 +46,7 @@ def test_an_evaluation_becomes_metrics_artefacts_and_a_table(evaluation: rm.Eval
         "ndcg_at_3/n": 4.0,
     }
     assert stored.data.metrics["counts/queries"] == 4.0
-    assert artefacts(run, "retrieval") == [
+    assert artifacts(run, "retrieval") == [
         "evaluation.json",
         "overview.png",
         "per_query.json",
@@ -88,7 +88,7 @@ def test_nothing_is_written_over(evaluation: rm.Evaluation) -> None:
     run = log_evaluation(evaluation)
     before = mlflow.get_run(run).data.metrics
     other = rm.evaluate({"q": ["d"]}, {"q": ["x", "d"]}, "mrr")
-    with pytest.raises(ValueError, match="already has artefacts under 'retrieval'; pass another name="):
+    with pytest.raises(ValueError, match="already has artifacts under 'retrieval'; pass another name="):
         log_evaluation(other, run_id=run)
     assert mlflow.get_run(run).data.metrics == before
     log_evaluation(other, run_id=run, name="other")
@@ -106,14 +106,14 @@ def test_what_mlflow_evaluated_itself_is_not_written_over(evaluation: rm.Evaluat
         ):
             log_evaluation(evaluation)
     assert mlflow.get_run(run.info.run_id).data.metrics == {"map/mean": 0.25, "loss": 1.0}
-    assert not artefacts(run.info.run_id, "retrieval")
+    assert not artifacts(run.info.run_id, "retrieval")
     log_evaluation(evaluation, run_id=run.info.run_id, name="dense")
     assert mlflow.get_run(run.info.run_id).data.metrics["map/mean"] == 0.25
 
 
 def test_an_evaluation_of_totals_has_neither_table_nor_report(evaluation: rm.Evaluation) -> None:
     run = log_evaluation(rm.merge([evaluation.totals()]))
-    assert artefacts(run, "retrieval") == ["evaluation.json", "overview.png", "summary.txt"]
+    assert artifacts(run, "retrieval") == ["evaluation.json", "overview.png", "summary.txt"]
     assert mlflow.get_run(run).data.metrics["map/mean"] == evaluation.means["map"]
 
 
@@ -122,7 +122,7 @@ def test_what_json_cannot_hold_is_left_out_with_a_warning() -> None:
     with pytest.warns(rm.RetrievalWarning, match=r"evaluation.json is left out") as caught:
         run = log_evaluation(evaluation)
     assert caught[0].filename == __file__
-    assert "evaluation.json" not in artefacts(run, "retrieval")
+    assert "evaluation.json" not in artifacts(run, "retrieval")
     assert mlflow.get_run(run).data.metrics["mrr/mean"] == 1.0
 
 
@@ -149,7 +149,7 @@ def test_a_comparison_is_a_run_with_a_nested_run_per_system(comparison: rm.Compa
     assert (metrics[f"{key}/low"], metrics[f"{key}/high"]) == tuple(difference.interval)
     assert metrics[f"{key}/p"] == difference.p_corrected
     assert metrics[f"{key}/n"] == 12.0
-    assert artefacts(run, "comparison") == [
+    assert artifacts(run, "comparison") == [
         "comparison.json",
         "differences.json",
         "overview.png",

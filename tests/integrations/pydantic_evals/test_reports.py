@@ -162,6 +162,17 @@ def test_a_task_that_failed_counts_as_0_in_the_report() -> None:
     )
 
 
+def test_the_table_says_that_rankings_end_before_k() -> None:
+    cases = [Case(name=name, inputs=name, expected_output=["d7"]) for name in ("good", "fine")]
+    dataset = Dataset[str, Any, Any](
+        name="short", cases=cases, report_evaluators=[RetrievalReport(["recall@10", "recall@2"])]
+    )
+    report = dataset.evaluate_sync(lambda _: ["d7", "d1"], progress=False)
+    table: Any = report.analyses[0]
+    assert "recall@10 equals recall@2" in table.description
+    assert "retrieve 10 or more" in table.description
+
+
 def test_where_every_task_failed_there_is_no_number() -> None:
     dataset = Dataset(
         name="down",

@@ -99,7 +99,7 @@ GOLDEN = [
     (
         too_few_note(UnitsAtRisk(5, 40, "document"), 6, 0.025, "leak@5"),
         (
-            "with 5 of 40 documents able to get worse, no drop can be significant (at least 6 needed, alpha 0.025); "
+            "with 5 of 40 documents able to get worse, no rise can be significant (at least 6 needed, alpha 0.025); "
             "set a ceiling in at_most, or add documents, or pass clusters=None"
         ),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
+from os import PathLike, fsdecode
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
@@ -42,6 +43,8 @@ def as_retrieved(document: Document) -> Retrieved:
     """
     metadata = document.metadata
     source = metadata.get(SOURCE)
+    if isinstance(source, PathLike):
+        source = fsdecode(source)
     start = metadata.get(START_INDEX)
     has_offset = isinstance(start, int) and start >= 0  # splitters write -1 where they do not find a chunk again
     return Retrieved(

@@ -102,7 +102,7 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<key>"`, a function of
             the core's `Retrieved` such as `lambda item: item.text`, or its `Matching`. Several chunks with one
-            `metadata:<key>` keep their places, and the first counts; `Matching(by="metadata:<key>", deduplicate=True)`
+            `metadata:<key>` keep their ranks, and the first counts; `Matching(by="metadata:<key>", deduplicate=True)`
             ranks each key once.
         rules: The rules for cases that libraries treat differently; see the core's `evaluate`.
         clusters: The clusters of the questions, for the intervals, as in the core's `evaluate`: a mapping of question
@@ -112,11 +112,11 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:
             passes the text, to a LangGraph agent as a message.
         documents_key: The key of the documents in the answer of a chain, such as `"context"` for
             `{"answer": ..., "context": ...}`; None for a retriever.
-        tools: The names of an agent's tools that search without a retriever and keep their Documents as artifact. The
-            searches of retrievers are found without it.
+        tools: The names of an agent's tools that search without a retriever and keep their Documents as an
+            artifact. The searches of retrievers are found without it.
         max_concurrency: How many questions may run at once.
         timeout: Seconds that one attempt may take, as in the core's `retrieve`.
-        retries: How often a failed question is repeated, as in the core's `retrieve`.
+        retries: How many times a failed question is repeated, as in the core's `retrieve`.
         show_progress: Show a progress bar on stderr.
         raise_on_error: Raise the first failure of the retriever. Otherwise a failed question scores 0, because nothing
             was retrieved; it is counted and warned of, and its exception is in `errors` of the result.

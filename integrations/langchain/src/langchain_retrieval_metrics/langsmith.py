@@ -186,11 +186,11 @@ class Evaluator(Protocol):
 def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:
     """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous version.
 
-    A single evaluator returns the scores of all metrics, each under its name, with the ranks behind them as comment. If
-    the target failed, they are 0, because nothing was retrieved, and the comment has the error; LangSmith's means would
-    otherwise leave failures out. A metric that is undefined for an example, or an output that cannot be judged, has a
-    comment but no score. The evaluator computes everything locally. For what `langsmith.evaluate` itself sends, see
-    `langsmith_target`.
+    A single evaluator returns the scores of all metrics, each under its name, with the ranks behind them as a comment.
+    If the target failed, they are 0, because nothing was retrieved, and the comment has the error; LangSmith's means
+    would otherwise leave failures out. A metric that is undefined for an example, or an output that cannot be judged,
+    has a comment but no score. The evaluator computes everything locally. For what `langsmith.evaluate` itself sends,
+    see `langsmith_target`.
 
     Args:
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
@@ -263,7 +263,7 @@ def langsmith_target(
     texts, use `aevaluate_retriever`.
 
     Args:
-        retriever: Any Runnable or function from a text to Documents, also only asynchronous, or a chain whose answer
+        retriever: Any Runnable or function from a text to Documents, even if only asynchronous, or a chain whose answer
             holds them. The answer of a chain, such as `{"answer": ..., "context": ...}`, is the output.
         query_key: The key of the query in the inputs of an example; None passes all inputs to a chain.
         documents_key: The key of the documents in the output; for a chain, their key in its answer.
@@ -506,7 +506,7 @@ def langsmith_comparative_evaluators(*args: Any, **options: Any) -> list[Compara
     """Return evaluators for `langsmith.evaluate((experiment, other), evaluators=...)`, one for each metric.
 
     Each gives every run of an example the value of the metric, so that LangSmith shows side by side which experiment
-    retrieved better. A run that failed has 0, one whose output cannot be judged has no score. LangSmith does not say
+    retrieved better. A run that failed has 0; one whose output cannot be judged has no score. LangSmith does not say
     whether a difference is more than chance: for that, compare the retrievers with `rm.compare_retrievers`.
 
     The arguments are those of `langsmith_evaluators`.

@@ -181,5 +181,5 @@ def _input_keys(retriever: Any) -> list[str]:
     schema = retriever.get_input_jsonschema()
     if schema.get("type") != "object":
         return []
-    # A schema whose only property is "root" wraps a value that is no mapping.
+    # A schema whose only property is "root" wraps a value that is not a mapping.
     return [key for key in schema.get("properties", ()) if key != "root"]

@@ -223,7 +223,7 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:
         clusters: The clusters of the questions, as in `evaluate_retriever`.
         max_concurrency: How many questions may run at once.
         timeout: Seconds that one attempt may take, as in `evaluate_retriever`.
-        retries: How often a failed question is repeated, as in `evaluate_retriever`.
+        retries: How many times a failed question is repeated, as in `evaluate_retriever`.
         show_progress: Show a progress bar on stderr.
         config: The config of LangChain for every call of the base retriever.
         documents: The Documents that the chunks were cut from, as in `evaluate_retriever`.

@@ -83,22 +83,22 @@ def log_evaluation(
     """Log an evaluation to a run, and return the id of the run.
 
     Metrics: `ndcg_at_10/mean`, `/low_95` and `/high_95` (the interval) and `/n` for each metric, and the counts of the
-    evaluation that are not 0, such as `counts/missing`. With a `name` of your own, it stands before each of them, as in
-    `bm25/ndcg_at_10/mean`, so one run can hold several evaluations. Artefacts, in a folder: `per_query.json`, a table
+    evaluation that are not 0, such as `counts/missing`. A `name` of your own precedes each of them, as in
+    `bm25/ndcg_at_10/mean`, so one run can hold several evaluations. Artifacts, in a folder: `per_query.json`, a table
     that `mlflow.load_table` reads and the user interface shows; `overview.png`; `report.html`; `summary.txt`, the
     printed evaluation; and `evaluation.json`, which `retrieval_metrics.load` reads. If an evaluation has no single
-    queries or no rankings, the artefacts that need them are left out.
+    queries or no rankings, the artifacts that need them are left out.
 
     Args:
         evaluation: An evaluation of the core.
         run_id: The run; None takes the active run, or starts and ends a new one.
-        name: The folder of the artefacts, and, unless it is the default, what stands before the metrics.
+        name: The folder of the artifacts, and, unless it is the default, what stands before the metrics.
         queries: Query texts by query id, for the report.
         corpus: Document texts by document id, for the report.
 
     Raises:
         TypeError: If it is not an evaluation.
-        ValueError: If the run already has artefacts under that name or one of the metrics, such as those of
+        ValueError: If the run already has artifacts under that name or one of the metrics, such as those of
             `mlflow.genai.evaluate`, or if MLflow does not allow the name; nothing is written then.
 
     Warns:
@@ -138,19 +138,19 @@ def log_comparison(
 
     The nested runs have the names of the systems and hold the same as with `log_evaluation`, so MLflow can compare them
     side by side. Metrics of the outer run: `ndcg_at_10/dense - bm25/difference`, `/low`, `/high`, `/p` (the corrected p
-    value) and `/n` for each metric and pair. Artefacts, in a folder: `differences.json`, a table; `overview.png`;
+    value) and `/n` for each metric and pair. Artifacts, in a folder: `differences.json`, a table; `overview.png`;
     `report.html`; `summary.txt`; and `comparison.json`, which `retrieval_metrics.load` reads.
 
     Args:
         comparison: A comparison of the core.
         run_id: The run; None takes the active run, or starts and ends a new one.
-        name: The folder of the artefacts, and, unless it is the default, what stands before the metrics.
+        name: The folder of the artifacts, and, unless it is the default, what stands before the metrics.
         queries: Query texts by query id, for the reports.
         corpus: Document texts by document id, for the reports.
 
     Raises:
         TypeError: If it is not a comparison.
-        ValueError: If the run already has artefacts under that name or one of the metrics, if MLflow does not allow the
+        ValueError: If the run already has artifacts under that name or one of the metrics, if MLflow does not allow the
             name, or if the names of two systems differ only in characters that it does not allow; nothing is written
             then.
 
@@ -208,7 +208,7 @@ def _prefix_numbers(name: str, unprefixed_name: str, numbers: Mapping[str, float
 
 @contextmanager
 def _find_run(run_id: str | None, name: str, numbers: Mapping[str, float]) -> Iterator[str]:
-    """Yield the id of the run to log to; raise if it already has artefacts under the name, or one of the metrics."""
+    """Yield the id of the run to log to; raise if it already has artifacts under the name, or one of the metrics."""
     active_run = mlflow.active_run()
     if run_id is None and active_run is not None:
         run_id = active_run.info.run_id
@@ -218,7 +218,7 @@ def _find_run(run_id: str | None, name: str, numbers: Mapping[str, float]) -> It
         return
     client = MlflowClient()
     if client.list_artifacts(run_id, name):
-        raise ValueError(f"run {run_id} already has artefacts under {name!r}; pass another name= or another run_id=")
+        raise ValueError(f"run {run_id} already has artifacts under {name!r}; pass another name= or another run_id=")
     logged_metrics = client.get_run(run_id).data.metrics
     for key in numbers:
         if key in logged_metrics:

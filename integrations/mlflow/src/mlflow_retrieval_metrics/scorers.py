@@ -67,14 +67,13 @@ def retrieval_scorers(
         relevant: The path of the judgments in the inputs, outputs or expectations of a row: ids, grades by id, or
             groups that are all needed, each by any of its members.
         retrieved: Where the retrieved documents are, best first: `"trace"`, the spans of type RETRIEVER, or the outputs
-            if the data have outputs and there is no `predict_fn`;
-            `"trace.rerank"`, the spans with that name, of any type; or a path such as `"outputs"` or
-            `"outputs.documents"`. Documents are ids, documents of MLflow, their JSON, or documents of LangChain and
-            LlamaIndex if their integrations are installed.
-        calls: If a trace has several calls of the retriever, take the first document of each, then the second of each
-            (`"interleaved"`); the `"union"` of all, in the order of the calls, which budgets such as `recall@2calls`
-            need; the `"first"` or the `"last"` call; of what was found, the `"context"`, what the model that answered
-            has read, by the spans of models in the trace; or what of that is `"cited"`.
+            if the data have outputs and there is no `predict_fn`; `"trace.rerank"`, the spans with that name, of any
+            type; or a path such as `"outputs"` or `"outputs.documents"`. Documents are ids, documents of MLflow, their
+            JSON, or documents of LangChain and LlamaIndex if their integrations are installed.
+        calls: Which documents to score if a trace has several calls of the retriever: `"interleaved"`, the first
+            document of each call, then the second of each; `"union"`, all documents in the order of the calls, which
+            budgets such as `recall@2calls` need; `"first"` or `"last"`, those of one call; `"context"`, those that the
+            model that answered has read, by the spans of models in the trace; or `"cited"`, those that it cited.
         citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"outputs.citations"`.
         exclude: The path of the ids of documents to leave out before scoring, such as `"inputs.query_id"` where queries
             are documents of the corpus; they take no rank.
@@ -83,11 +82,11 @@ def retrieval_scorers(
         rules: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
         prefix: The prefix of the name of each metric. MLflow pools feedback with equal names, so by default a name
-            holds every argument that is not the default, as in `mrr-retrieved-trace.rerank`; with a prefix it holds
-            nothing else.
+            includes every argument that is not the default, as in `mrr-retrieved-trace.rerank`; with a prefix, it
+            includes none of them.
         pass_if: The bound that every row must satisfy so that `result.passed` is True: one number, or one for each
-            metric, as in `{"recall@5": 0.5}`; where lower is better, what it must not exceed. A row for which nothing
-            is relevant does not pass then: it gets an error. None decides nothing, and `result.passed` is False.
+            metric, as in `{"recall@5": 0.5}`; an upper bound where lower is better. A row for which nothing is
+            relevant then gets an error and does not pass. With None, `result.passed` is False.
 
     Raises:
         TypeError: If the prefix is not a text, or `pass_if` is not a number.
@@ -95,7 +94,7 @@ def retrieval_scorers(
             none would pass.
 
     Warns:
-        RetrievalWarning: (a run) As in the core's `evaluate`, of what concerns every number.
+        RetrievalWarning: When a run ends, as in the core's `evaluate`, if a problem concerns every value.
 
     Example:
         >>> (scorer,) = retrieval_scorers("ndcg@10", retrieved="outputs", prefix="")

@@ -17,6 +17,7 @@ from pydantic_evals_retrieval_metrics.reports import (
 from pydantic_evals_retrieval_metrics.spans import RELEVANT_PATH, SPANS_PREFIX, make_row_paths, read_span_ranking
 from retrieval_metrics import DEFAULT_METRICS, __version__
 from retrieval_metrics.integration_api import KeptRows, RowPaths, RowScorer, Scorer, scored_name, warn
+from retrieval_metrics.integration_api.text import depth_notes
 from retrieval_metrics.integration_api.text import numbers as number_texts
 from retrieval_metrics.types import CallsView
 
@@ -159,7 +160,7 @@ class RetrievalReport(ReportEvaluator):
     """Add a table to a report: the mean of each metric with its 95% CI, counting failed tasks as 0.
 
     The numbers are those of `to_evaluation`, rounded to four places. The title says what the averages of Pydantic Evals
-    leave out.
+    leave out, and the description whether rankings end before the k of a metric.
 
     Attributes:
         metrics: Names such as `["ndcg@10", "mrr"]`.
@@ -215,11 +216,16 @@ class RetrievalReport(ReportEvaluator):
         title = f"{_result_name(self, 'retrieval')}, {number_texts.format_count(n_cases, 'case')}"
         if n_failed:
             title += f"; {n_failed} failed, scored 0 here (excluded from report.averages())"
+        description = (
+            f"{number_texts.format_count(n_cases, 'case')}: {n_failed} failed, scored 0 here (excluded from "
+            f"report.averages()); excluded: {counts['no_relevant']} without relevant documents, {n_left_out} that "
+            "cannot be judged"
+        )
+        for note in depth_notes(counts, evaluation.metrics):
+            description += f". {note[0].upper()}{note[1:]}"
         return TableResult(
             title=title,
-            description=f"{number_texts.format_count(n_cases, 'case')}: {n_failed} failed, scored 0 here (excluded "
-            f"from report.averages()); excluded: {counts['no_relevant']} without relevant documents, {n_left_out} that "
-            "cannot be judged",
+            description=description,
             columns=["metric", "mean", "low 95%", "high 95%", "n"],
             rows=rows,
         )

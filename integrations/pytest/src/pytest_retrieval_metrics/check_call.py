@@ -76,7 +76,7 @@ class CheckTask:
         run: The rankings to judge; None if a retriever is asked.
         retriever: The retriever; None if there is a run.
         texts: The texts to ask, by query id.
-        rounds: How often each is asked.
+        rounds: How many times each is run.
         options: How they are asked.
     """
 

@@ -231,7 +231,7 @@ class RetrievalCheck:
                 the test fails if any query is worse than in the baseline, without statistics.
             texts: Whether the baseline stores the texts of what was retrieved. Otherwise it holds them only where
                 judging needs them: for quotes, texts and spans, and budgets of characters.
-            rounds: How often a retriever whose results vary is asked everything; the values are then means per query.
+            rounds: How many times a nondeterministic retriever is run; the values are then means per query.
             match: What ids of the judgments are compared with, as in `rm.evaluate`.
             clusters: The clusters of the queries, as in `rm.evaluate`; intervals and the test use whole clusters.
             rules: The rules, as in `rm.evaluate`.

@@ -185,7 +185,7 @@ def format_change_details(change: MetricChange) -> str:
 
 
 def too_few_note(units: UnitsAtRisk, min_units: int, alpha: float, metric: str) -> str:
-    """Return a note that no drop can be significant, because fewer than `min_units` can lose; "" if enough can."""
+    """Return a note that no change for the worse can be significant, as too few units can lose; "" if enough can."""
     if units.n_at_risk >= min_units:
         return ""
     is_query = units.unit_name == "query"
@@ -194,8 +194,9 @@ def too_few_note(units: UnitsAtRisk, min_units: int, alpha: float, metric: str) 
     units_text = numbers.format_count(units.n_units, units.unit_name, plural)
     if units.n_at_risk < units.n_units:
         units_text = f"{units.n_at_risk} of {units_text} able to get worse,"
+    change = "drop" if Metric.parse(metric).definition.higher_is_better else "rise"
     return (
-        f"with {units_text} no drop can be significant (at least {min_units} needed, alpha {alpha:.4g}); "
+        f"with {units_text} no {change} can be significant (at least {min_units} needed, alpha {alpha:.4g}); "
         f"set {bound_hint(metric)}, or add {plural}{other_remedy}"
     )
 

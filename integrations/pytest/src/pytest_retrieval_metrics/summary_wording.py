@@ -277,7 +277,7 @@ def _format_legend(records: Sequence[CheckRecord], header: Sequence[str]) -> Ite
         largest = max(records, key=itemgetter("alpha_of_build"))
         yield _format_false_alarms(largest["alpha_of_build"], largest["builds"])
     if "MDE" in header:
-        yield "MDE: drop detected with 80% power, however distributed over queries"
+        yield "MDE: change for the worse detected with 80% power, however distributed over queries"
 
 
 def _format_false_alarms(alpha: float, builds: int) -> str:

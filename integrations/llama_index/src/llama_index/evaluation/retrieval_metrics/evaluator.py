@@ -372,7 +372,7 @@ class RetrieverEvaluator(EvaluationSetup):
             source: The name of a node's document in this dataset; None takes the setting of the evaluator.
             documents: The documents that the nodes were cut from; None takes the setting of the evaluator.
             timeout: Seconds that one attempt may take; None sets no limit.
-            retries: How often a failed query is repeated.
+            retries: How many times a failed query is repeated.
             raise_on_error: Raise the first failure. Otherwise a failed query has its `error` in its result, scores 0
                 because nothing was retrieved, and is counted.
             stages: Also score the nodes of each retriever inside the one that is asked, before any postprocessor, and

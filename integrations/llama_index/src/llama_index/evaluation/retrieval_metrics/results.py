@@ -166,12 +166,15 @@ class DatasetResult(list[RetrievalEvalResult]):
 
         Raises:
             TypeError: If `other` is not such a result.
-            ValueError: If they have no query in common, or were evaluated or matched in different ways.
+            ValueError: If there are not two different names, or if the results have no query in common, or were
+                evaluated or matched in different ways.
         """
         from retrieval_metrics import compare
 
         if not isinstance(other, DatasetResult):
             raise TypeError(f"comparison needs a result of evaluate_dataset, got {type(other).__name__}")
+        if len(names) != 2 or names[0] == names[1]:
+            raise ValueError(f"names must be two different names, such as names=('old', 'new'), got {names!r}")
         evaluations = (self.evaluation, other.evaluation)
         return compare(dict(zip(names, evaluations, strict=True)), metrics=metrics, **options)
 

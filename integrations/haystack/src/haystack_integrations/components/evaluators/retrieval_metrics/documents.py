@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike, fsdecode
 from typing import Any, TypeAlias
 
 from haystack import Document
@@ -38,6 +39,8 @@ def as_retrieved(document: Document) -> Retrieved:
         ('c2', 'book', 120, 138)
     """
     source = document.meta.get(SOURCE_KEY)
+    if isinstance(source, PathLike):
+        source = fsdecode(source)
     n_splits = document.meta.get(LEVEL_KEY)
     if isinstance(n_splits, int) and n_splits > 1:
         source = None
@@ -80,4 +83,5 @@ def describe_document(document: Document) -> str:
     """Return a short description of a document, for messages."""
     shown_id = document.id[:MAX_SHOWN_ID_CHARACTERS]
     shown_text = (document.content or "")[:MAX_SHOWN_TEXT_CHARACTERS]
-    return f"document {shown_id!r}, {shown_text}"
+    description = f"document {shown_id!r}"
+    return f"{description}, {shown_text}" if shown_text else description

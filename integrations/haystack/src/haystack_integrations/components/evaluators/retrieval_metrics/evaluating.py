@@ -129,7 +129,7 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:
         documents: The whole documents before they were split, if a `Span` is judged.
         workers: How many questions may run at once.
         timeout: Seconds that one attempt may take, as in `retrieve`.
-        retries: How often a failed question is repeated, as in `retrieve`.
+        retries: How many times a failed question is repeated, as in `retrieve`.
         show_progress: Show a progress bar on stderr, if rich is installed.
         raise_on_error: Raise the first failure instead of counting it.
         costs: Also note what the components cost per question, from Haystack's tracing: `"retriever seconds"`, and the

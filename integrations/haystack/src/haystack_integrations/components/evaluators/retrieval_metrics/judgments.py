@@ -71,7 +71,7 @@ class JudgmentReader:
         if value is None:
             raise ValueError(
                 f"{describe_document(document)}, is expected but has no {self.match_field}, which documents are "
-                "compared by"
+                "compared by; choose another document_comparison_field"
             )
         if self.match_field == "quote":
             return Quote(str(value))

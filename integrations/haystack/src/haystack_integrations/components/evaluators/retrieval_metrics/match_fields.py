@@ -19,7 +19,7 @@ META_PREFIX = "meta."
 
 
 def get_match_value(document: Document, field: str) -> DocumentId | None:
-    """Return the value by which a document is compared; None if it has none.
+    """Return the value by which a document is compared; None if it has none, or an empty text.
 
     Example:
         >>> from haystack import Document
@@ -27,7 +27,7 @@ def get_match_value(document: Document, field: str) -> DocumentId | None:
         'a.html'
     """
     if field == "content":
-        return document.content
+        return document.content or None
     if field == "id":
         return document.id
     value = _read_nested_value(document.meta, field.removeprefix(META_PREFIX))

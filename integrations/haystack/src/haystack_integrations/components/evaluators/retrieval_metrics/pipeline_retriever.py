@@ -224,7 +224,7 @@ class PipelineRetriever:
         documents: Any = results[reached[0].component][reached[0].output]
         if isinstance(documents, Iterable) and not isinstance(documents, list):
             documents = list(documents)  # any Iterable may be declared
-        return documents  # type: ignore[no-any-return]  # the reader refuses what is no list
+        return documents  # type: ignore[no-any-return]  # the reader refuses what is not a list
 
     @cached_property
     def _stage_components(self) -> set[str]:
