@@ -294,7 +294,8 @@ class Tuning(TuningResult, Printed):
         Args:
             path: The JSON file; a further `.gz` or `.zst` compresses it.
             labels: Labels of your own, such as `{"commit": "4f2a91c"}`.
-            rankings: False saves only the values of each question and the warnings about the data; it is far smaller.
+            rankings: False saves only the values of each question, and the warnings about the data without examples;
+                it is far smaller.
 
         Raises:
             ValueError: If something cannot be written as JSON, such as a parameter that is an object; or if seconds

@@ -50,8 +50,8 @@ class Entry:
         saved: The file in which it was saved, as a path relative to the history; None if it was not saved.
         labels: The labels of the evaluation.
         version: The version of this package.
-        warnings: Why no conclusion may be drawn from its means, such as ids that match no judgment; they are then
-            neither printed nor drawn.
+        warnings: Why no conclusion may be drawn from its means, such as ids that match no judgment, without
+            examples; the means are then neither printed nor drawn.
     """
 
     label: str
