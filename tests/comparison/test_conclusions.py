@@ -1,5 +1,6 @@
 """No two conclusions of a comparison contradict each other, whatever was compared and with which options."""
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -159,6 +160,9 @@ def check_bounds(conclusion: Conclusion) -> None:
     if bounds is not None:
         low, high = bounds.interval
         is_lower_with_other_grades = low < conclusion.difference - 1e-9
+        if conclusion.details.margin is not None and conclusion.details.margin.low <= -1:
+            is_lower_with_other_grades = False  # no loss is larger
+        assert conclusion.lowest_gain >= -1 or conclusion.margin is None
         assert low - 1e-9 <= conclusion.difference <= high + 1e-9
         if conclusion.kind not in {"not_significant", "identical"}:
             assert bounds.changes_conclusion == conclusion.depends_on_unjudged
@@ -264,6 +268,20 @@ def test_the_dictionary_of_a_conclusion_has_its_numbers() -> None:
     assert entry["caveats"] == [conclusion.rare_effect_note]
 
 
+@pytest.mark.parametrize("relevant", [[], ["d"]])
+def test_the_dictionary_of_a_conclusion_is_json_and_the_table_has_nan(relevant: list[str]) -> None:
+    qrels: Mapping[str, list[str]] = dict.fromkeys(["q1", "q2"], relevant)
+    runs = {"old": {query: ["x", "d"] for query in qrels}, "new": {query: ["d"] for query in qrels}}
+    comparison = rm.compare(qrels, runs, "mrr", margin=0.1)
+    entry = comparison.conclusions[0].as_dict()
+    assert json.loads(json.dumps(entry, allow_nan=False)) == entry
+    row = comparison.to_pandas().iloc[0]
+    assert entry["interval"] is None
+    assert np.isnan([row.ci_low, row.ci_high]).all()
+    for name in ("difference", "p_corrected", "p_uncorrected"):
+        assert entry[name] == row[name] or (entry[name] is None and np.isnan(row[name]))
+
+
 def test_where_lower_is_better_the_interval_of_the_gain_is_reversed() -> None:
     values = {"slow": 3.0, "quick": 1.0}
     evaluations = {}
@@ -276,3 +294,34 @@ def test_where_lower_is_better_the_interval_of_the_gain_is_reversed() -> None:
     assert conclusion.kind == "better"
     assert conclusion.gain == -conclusion.difference == pytest.approx(2)
     assert conclusion.gain_interval == (-conclusion.interval.high, -conclusion.interval.low)
+
+
+def test_no_bound_of_a_loss_exceeds_the_largest_possible_difference() -> None:
+    qrels = {f"q{number}": ["d"] for number in range(10)}
+    old = {query: ["d", "unjudged"] for query in qrels}
+    new = {query: ["d"] if number < 5 else ["other"] for number, query in enumerate(qrels)}
+    (conclusion,) = rm.compare(qrels, {"old": old, "new": new}, "recall@2", margin=0.1, unjudged="bounds").conclusions
+    margin_test = conclusion.details.margin
+    assert margin_test is not None
+    assert conclusion.unjudged_bounds is not None
+    shift = conclusion.difference - conclusion.unjudged_bounds.interval.low
+    assert margin_test.low - shift < -1
+    assert conclusion.lowest_gain == -1
+
+
+@pytest.mark.filterwarnings("ignore:Judgment coverage differs")
+def test_where_lower_is_better_the_least_favourable_grades_are_those_of_the_greatest_difference() -> None:
+    qrels = {f"q{number}": {"d": 1, "forbidden": -1} for number in range(40)}
+    clean = {query: ["d", "unjudged" if number < 10 else "d2"] for number, query in enumerate(qrels)}
+    leaking = {query: ["forbidden" if number % 8 == 0 else "d"] for number, query in enumerate(qrels)}
+    runs = {"leaking": leaking, "clean": clean}
+    judged = rm.compare(qrels, runs, "leak@2", margin=0.1).conclusions.get("leak@2")
+    bounded = rm.compare(qrels, runs, "leak@2", margin=0.1, unjudged="bounds").conclusions.get("leak@2")
+    assert bounded.unjudged_bounds is not None
+    assert bounded.gain == 0.125
+    assert judged.noninferiority == "noninferior"
+    # If every unjudged document were forbidden, the clean system would leak on every query.
+    assert bounded.unjudged_bounds.interval.high == 0.875
+    assert bounded.lowest_gain == pytest.approx(judged.lowest_gain - 1)
+    assert bounded.highest_gain == judged.highest_gain
+    assert bounded.noninferiority == "inconclusive"

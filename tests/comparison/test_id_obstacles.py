@@ -269,8 +269,10 @@ class TestTune:
         assert not frame.loc["good", ["difference", "p_corrected"]].isna().any()
         tuning.save(tmp_path / "tuning.json")
         assert rm.load(tmp_path / "tuning.json")["other"].obstacle == obstacle
-        with pytest.raises(ValueError, match=r"^Not compared: other .*leave out rankings=False"):
-            tuning.save(tmp_path / "small.json", rankings=False)
+        tuning.save(tmp_path / "small.json", rankings=False)
+        small = rm.load(tmp_path / "small.json")
+        assert (small["other"].obstacle, small.conclusion) == (obstacle, tuning.conclusion)
+        assert [warning.split(":")[0] for warning in small.warnings] == ["other"]
         tuning.report(tmp_path / "tuning.html")
         assert "not compared" in (tmp_path / "tuning.html").read_text()
         with pytest.raises(ValueError, match=r"no setting meets .* not compared: other"):
@@ -314,8 +316,11 @@ class TestTune:
         assert "3 of 3 missing" in (tmp_path / "tuning.html").read_text()
         tuning.save(tmp_path / "tuning.json")
         assert str(rm.load(tmp_path / "tuning.json")) == str(tuning)
-        with pytest.raises(ValueError, match="warnings about ids; ids are saved only with the rankings"):
-            tuning.save(tmp_path / "small.json", rankings=False)
+        tuning.save(tmp_path / "small.json", rankings=False)
+        small = rm.load(tmp_path / "small.json")
+        assert (small.conclusion, small.doubtful) == (tuning.conclusion, (doubtful,))
+        assert [warning.split(":")[0] for warning in small.warnings] == [doubtful]
+        assert small.warnings[0].removesuffix(".") in str(small).replace("\n", " ")
 
     @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
     def test_a_default_with_other_ids_is_refused_whatever_the_others_are(self) -> None:

@@ -218,11 +218,12 @@ def check_margin_reason(conclusion: Conclusion, reason: str) -> None:
         pattern = rf"the one-sided bound on the loss is ({NUMBER})( with the least favourable grades)?"
         bound = re.fullmatch(pattern, reason)
         assert bound is not None, reason
-        assert bound[1] == format_three_digits(-conclusion.lowest_difference)
-        assert bool(bound[2]) == (conclusion.lowest_difference < margin_test.low - 1e-9)
+        assert bound[1] == format_three_digits(-conclusion.lowest_gain)
+        assert conclusion.lowest_gain >= -1  # every metric here is in [0, 1]
+        assert bool(bound[2]) == (conclusion.lowest_gain < margin_test.low - 1e-9)
     elif reason.startswith(("at least ", "up to ")):
         assert reason.startswith("up to ") == (conclusion.details.gain > 0)
-        assert conclusion.lowest_difference > -(conclusion.margin or 0)
+        assert conclusion.lowest_gain > -(conclusion.margin or 0)
         assert int(re.findall(r"\d+", reason)[0]) == margin_test.min_units
         assert ("independent" in reason) == (conclusion.details.clusters is not None)
     elif reason:

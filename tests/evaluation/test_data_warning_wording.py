@@ -3,11 +3,18 @@
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import get_args
 
 import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from retrieval_metrics.evaluation import data_warning_wording as wording
-from retrieval_metrics.evaluation.data_warnings import NearMissReport, TypeMismatchReport, UnlocatedItems
+from retrieval_metrics.evaluation.data_warnings import (
+    DataWarning,
+    NearMissReport,
+    TypeMismatchReport,
+    UnlocatedItems,
+    WarningKind,
+)
 from retrieval_metrics.evaluation.empty_rankings import EmptyRankings
 from retrieval_metrics.evaluation.hidden_calls import HiddenCalls
 from retrieval_metrics.evaluation.id_mismatch import (
@@ -110,6 +117,8 @@ def make_texts() -> dict[str, list[str]]:
         UnlocatedItems(first, Counter({"unchecked": 1, "wrong length": 1}), is_nothing_judged=True),
         UnlocatedItems(first, Counter({"not in the source": 1}), is_nothing_judged=True),
     ]
+    other_kinds = [kind for kind in get_args(WarningKind) if kind != "unused_exclusion"]
+    warnings = [DataWarning(kind, "only numbers") for kind in other_kinds]
     hidden = HiddenCalls(rm.Metric("recall", 2), 2, n_queries=1, n_with_calls=3, first_query="q1")
     return {
         "near misses": [wording.format_near_misses(make_near_misses(change)) for change in ID_CHANGES],
@@ -118,6 +127,10 @@ def make_texts() -> dict[str, list[str]]:
             wording.format_excluded_relevant([("q1", "d1"), ("q2", "d2")]),
         ],
         "unused exclusion": list(map(wording.format_unused_exclusion, UNUSED_EXCLUSIONS)),
+        "without examples": [
+            *map(wording.format_without_examples, warnings),
+            *(wording.format_unused_exclusion(unused.without_example()) for unused in UNUSED_EXCLUSIONS),
+        ],
         "near queries": [
             wording.format_near_queries([NearQuery("007", "7", "leading_zeros")], 1),
             wording.format_near_queries([NearQuery("q 1", "q\u00a01", "blanks"), NearQuery("b", "B", "case")], 3),

@@ -1,5 +1,7 @@
 """What a notebook shows of an evaluation."""
 
+from pathlib import Path
+
 import pytest
 
 import retrieval_metrics as rm
@@ -27,3 +29,16 @@ def test_an_evaluation_without_its_run_shows_its_means() -> None:
     merged = rm.merge([evaluation.totals()])
     assert "0.500" in merged._repr_html_()
     assert "meaning" in merged._repr_html_()
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_a_warning_that_is_in_the_print_is_not_repeated_above_the_table(tmp_path: Path) -> None:
+    qrels = {f"q{number}": [f"d{number}"] for number in range(8)}
+    run = {query: [f"{query}.txt", *relevant] for query, relevant in qrels.items()}
+    evaluation = rm.evaluate(qrels, run, "mrr", exclude={query: [query] for query in qrels})
+    evaluation.report(tmp_path / "report.html")
+    evaluation.save(tmp_path / "numbers.json", rankings=False)
+    loaded = rm.load(tmp_path / "numbers.json")
+    pages = [str(evaluation), evaluation._repr_html_(), (tmp_path / "report.html").read_text(), loaded._repr_html_()]
+    for page in pages:
+        assert page.count("exclude= removed no documents") == 1

@@ -64,6 +64,7 @@ def explanation_texts() -> list[str]:
         wording.format_outcome_counts({"not_retrieved": 2, "lost_tie": 1}),
         wording.format_found(2, 2, 0),
         wording.format_found(1, 2, 1),
+        wording.format_failures({}, 0, 0, "document", 3),
         wording.format_failures({}, 1, 1, "document", 1),
         wording.format_failures({}, 4, 4, "passage", 3),
         wording.format_failures({}, 3, 2, "document", 2),
@@ -73,6 +74,7 @@ def explanation_texts() -> list[str]:
         wording.format_queries_without_hit({}, "document", 1),
         wording.format_queries_without_hit({}, "document", 40),
         wording.format_imperfect("leak@5", 2, 3),
+        wording.format_imperfect("leak@5", 0, 0),
         wording.format_all_perfect("mrr"),
         wording.NO_RELEVANT_DOCUMENT,
         wording.NOTHING_MISSING,
@@ -104,6 +106,7 @@ def report_texts() -> list[str]:
     return [
         wording.format_metric_mean("mrr", 0.5, interval, 12, None),
         wording.format_metric_mean("mrr", 0.5, interval, 1_200, {"0": 4, "perfect": 1_000}),
+        wording.format_metric_mean("mrr", float("nan"), Interval(float("nan"), float("nan")), 0, None),
         wording.format_metric_mean("dcg", 0.5, interval, 1, {"0": 1}),
         wording.format_system_value("", 0.5),
         wording.format_system_value("bm25", None),

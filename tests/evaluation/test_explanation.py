@@ -335,3 +335,12 @@ def test_failures_as_a_frame_and_as_a_figure() -> None:
 def test_forbidden_results_as_a_frame() -> None:
     worst = rm.evaluate({"q1": {"a": 1, "b": -1}}, {"q1": ["b", "a"]}, "leak@2").worst("leak@2")
     assert worst.to_pandas().to_numpy().tolist() == [["q1", "", 1.0, "b", -1.0, 1]]
+
+
+def test_no_query_is_perfect_where_none_has_a_value() -> None:
+    evaluation = rm.evaluate({"q1": {"d": 0}, "q2": {"d": 0}}, {"q1": ["d"], "q2": ["d"]}, ["mrr", "leak@3"])
+    for metric in ("mrr", "leak@3"):
+        worst = evaluation.worst(metric)
+        assert (worst.n, worst.n_relevant, len(worst)) == (0, 0, 0)
+        assert str(worst).splitlines()[-1] == f"{metric} is undefined for every query"
+        assert "best possible" not in str(worst)

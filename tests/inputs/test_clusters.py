@@ -1,5 +1,6 @@
 """Which queries belong together, and what that does to intervals, merging and totals."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,7 +88,7 @@ def test_clusters_cost_width_and_move_no_mean() -> None:
     assert lower < low < high < higher
 
 
-def test_merging_evaluations_keeps_clusters_to_the_bit() -> None:
+def test_merging_evaluations_keeps_clusters_to_the_bit(tmp_path: Path) -> None:
     evaluation = rm.evaluate(QRELS, RUN, ["mrr", "hit_rate@1"], clusters=BY_DOCUMENT)
     parts = []
     for chosen in (QUERIES[:15], QUERIES[15:]):  # query 14 and 15 are of one document
@@ -95,8 +96,11 @@ def test_merging_evaluations_keeps_clusters_to_the_bit() -> None:
         run = {query: RUN[query] for query in chosen}
         with pytest.warns(rm.RetrievalWarning, match="only .* clusters"):
             parts.append(rm.evaluate(qrels, run, ["mrr", "hit_rate@1"], clusters=BY_DOCUMENT))
-    assert rm.merge(parts).intervals() == evaluation.intervals()
-    assert str(rm.merge(parts)) == str(evaluation)
+    parts[0].save(tmp_path / "numbers.json", rankings=False)
+    saved = rm.load(tmp_path / "numbers.json")
+    for first_part in (parts[0], saved):
+        assert rm.merge([first_part, parts[1]]).intervals() == evaluation.intervals()
+        assert str(rm.merge([first_part, parts[1]])) == str(evaluation)
 
 
 def test_what_totals_cannot_hold_is_refused_by_name() -> None:
@@ -136,3 +140,18 @@ def test_systems_that_disagree_on_a_cluster_are_refused() -> None:
     second = rm.evaluate(QRELS, RUN, "mrr", clusters={query: -number for query, number in BY_DOCUMENT.items()})
     with pytest.raises(ValueError, match="query 'q2' is in cluster"):
         rm.compare({"a": first, "b": second})
+
+
+def test_hidden_names_are_the_same_clusters() -> None:
+    names: list[tuple[Any, ...]] = [("/a.md", "/b.md"), ("/b.md",), (1,), (1.0,), (float("nan"),), (("a", 2),), ()]
+    queries = [f"q{number}" for number in range(len(names))]
+    clusters = Clusters(queries, names, by_source=True)
+    hidden = clusters.hide_names()
+    assert ".md" not in str(hidden.names)
+    assert clusters.labels is not None
+    assert hidden.labels is not None
+    assert hidden.labels.tolist() == clusters.labels.tolist()
+    assert hidden.hide_names().names == hidden.names
+    without_names = Clusters(["z"], [()], by_source=True)
+    for merged in (clusters.merge(hidden), hidden.merge(clusters), without_names.merge(hidden)):
+        assert [names for names in merged.names if names] == hidden.names[:-1]

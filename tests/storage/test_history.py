@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.storage.history_table import entries_table
 
 QRELS = {f"q{n}": ["d"] for n in range(8)}
 
@@ -40,6 +41,27 @@ def test_an_entry_whose_ids_match_no_judgment_says_so(tmp_path: Path) -> None:
     assert (good.warnings, foreign.mean("mrr")) == ((), 0)
     (warning,) = foreign.warnings
     assert f"foreign: {warning}" in str(history)
+    assert entries_table([good, foreign]).rows[1][2:4] == ["-", "-"]
+    frame = history.table()
+    assert frame.loc[frame.label == "good", "mean"].tolist() == [1.0, 1.0]
+    assert frame.loc[frame.label == "foreign", ["mean", "low", "high"]].isna().all().all()
+    assert frame.loc[frame.label == "foreign", "warnings"].tolist() == [warning]
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_means_are_left_out_where_near_ids_explain_more_than_chance(tmp_path: Path) -> None:
+    history = rm.History(tmp_path / "history.jsonl")
+    qrels = {f"q{number}": [f"d{number}"] for number in range(24)}
+    for n_near in (1, 12):
+        run = {}
+        for number, (query, relevant) in enumerate(qrels.items()):
+            run[query] = [f"{relevant[0]}.txt"] if number < n_near else relevant
+        run["q23"] = ["x"]
+        history.add(rm.evaluate(qrels, run, "mrr"), f"{n_near} near")
+    few, many = history.entries()
+    assert (few.is_measured, many.is_measured) == (True, False)
+    assert many.mean("mrr") == pytest.approx(11 / 24)
+    assert "slightly different ID" in many.warnings[0]
 
 
 def test_saved_evaluations_are_compared(tmp_path: Path) -> None:

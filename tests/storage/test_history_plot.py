@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import retrieval_metrics as rm
@@ -25,6 +26,18 @@ def test_lines_break_where_the_questions_or_the_rules_changed(tmp_path: Path) ->
     assert [text.xy[0] for text in figure.axes[0].texts] == [0.5, 1.5]  # type: ignore[attr-defined]
     assert len(figure.axes[0].containers) == 3
     assert "2 evaluations on the current questions" in " ".join(figure.axes[0].get_xlabel().split())
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:
+    history = rm.History(tmp_path / "history.jsonl")
+    history.add(result(1), "good")
+    history.add(rm.evaluate(QRELS, dict.fromkeys(QRELS, ("9f8a",)), "mrr"), "foreign")
+    (axes,) = history.plot("mrr").axes
+    assert [(text.get_text(), text.xy[0]) for text in axes.texts] == [("not measured", 1)]  # type: ignore[attr-defined]
+    drawn = axes.containers[0].lines[0].get_ydata()
+    assert [bool(value == 1) for value in drawn] == [True, False]
+    assert np.isnan(drawn[1])
 
 
 def test_a_long_label_leaves_room_for_the_plot(tmp_path: Path) -> None:

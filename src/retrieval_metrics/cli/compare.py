@@ -28,7 +28,7 @@ from retrieval_metrics.cli.input_files import (
     scoring_arguments,
 )
 from retrieval_metrics.comparison.comparison_tables import comparison_tables, notes_tables
-from retrieval_metrics.comparison.difference import if_comparable, if_measured
+from retrieval_metrics.comparison.difference import supported_numbers
 from retrieval_metrics.comparison.plan import SPARSE_SCENARIO
 from retrieval_metrics.comparison.spread_estimates import MIN_PILOT_QUERIES
 from retrieval_metrics.reports import numbers
@@ -179,14 +179,9 @@ def _plan_data(pair: _PairPlan) -> dict[str, Any]:
 
 
 def _conclusion_record(conclusion: rm.types.Conclusion) -> dict[str, Any]:
-    difference = conclusion.details
     return {
         **output.fields(conclusion, "metric", "system", "baseline", "n"),
-        "difference": if_measured(difference, conclusion.difference),
-        "ci_low": if_comparable(difference, conclusion.interval.low),
-        "ci_high": if_comparable(difference, conclusion.interval.high),
-        "p_corrected": if_comparable(difference, conclusion.p_corrected),
-        "p_uncorrected": if_comparable(difference, difference.p_uncorrected),
+        **supported_numbers(conclusion.details),
         "conclusion": conclusion.kind,
     }
 

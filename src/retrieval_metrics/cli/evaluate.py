@@ -35,6 +35,7 @@ from retrieval_metrics.cli.trec_eval_lines import (
     select_measures,
     with_relevance_level,
 )
+from retrieval_metrics.comparison.system_warnings import repeat_warnings_once
 from retrieval_metrics.evaluation.evaluation_table import summary_table, widen_for_terminal
 from retrieval_metrics.evaluation.mean_limits import check_ceiling
 from retrieval_metrics.evaluation.useful_bounds import require_useful_bound
@@ -121,14 +122,18 @@ def run(arguments: argparse.Namespace) -> bool:
     metrics = [*_metrics_to_compute(measures, arguments.level), *bounded_metrics]
     options = scoring_arguments(arguments) | {"rules": rules}
     evaluations = {}
-    for name, (qrels, whole_run) in inputs.items():
-        scored_run = whole_run
-        if arguments.most is not None:
-            scored_run = truncate_rankings(whole_run, arguments.most)
-        evaluations[name] = rm.evaluate(qrels, scored_run, metrics, **options)
-    first_evaluation = next(iter(evaluations.values()))
     to_terminal = arguments.output is None and arguments.format in {None, "text"}
-    result = evaluations_output(evaluations, per_query=arguments.per_query, to_terminal=to_terminal)
+    with output.show_unprinted_warnings(arguments) as printed_tables:
+        with repeat_warnings_once(len(inputs)) as run_warnings:
+            for name, (qrels, whole_run) in inputs.items():
+                scored_run = whole_run
+                if arguments.most is not None:
+                    scored_run = truncate_rankings(whole_run, arguments.most)
+                with run_warnings.record(name, f"while evaluating the run {name!r}"):
+                    evaluations[name] = rm.evaluate(qrels, scored_run, metrics, **options)
+        result = evaluations_output(evaluations, per_query=arguments.per_query, to_terminal=to_terminal)
+        printed_tables.extend(result.tables)
+    first_evaluation = next(iter(evaluations.values()))
     if arguments.slices is not None:
         slices = read_values_by_query(arguments.slices, "slices")
         result = add_slices(result, first_evaluation.group_by(slices))

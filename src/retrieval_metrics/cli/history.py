@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
@@ -13,6 +14,7 @@ from retrieval_metrics.cli.arguments import (
 )
 from retrieval_metrics.cli.command import Command
 from retrieval_metrics.cli.option_types import parse_metrics
+from retrieval_metrics.statistics import Interval
 from retrieval_metrics.storage.history_table import entries_table
 
 if TYPE_CHECKING:
@@ -67,13 +69,18 @@ def _show(arguments: argparse.Namespace) -> bool:
         label = {"label": entry.label, "date": entry.date.isoformat()}
         basis = output.fields(entry, "questions", "rules")
         metrics: dict[str, Any] = {}
-        for name, mean in entry.means.items():
-            interval = entry.intervals[name]
+        for name in entry.means:
+            mean = nan
+            interval = Interval(nan, nan)
+            if entry.is_measured:
+                mean = entry.means[name]
+                interval = entry.intervals[name]
             n = entry.n[name]
             metrics[name] = {"mean": mean, "interval": interval, "n": n}
             values = {"metric": name, "mean": mean, "low": interval.low, "high": interval.high, "n": n}
-            records.append({**label, **values, **basis})
-        entry_data.append({**label, "metrics": metrics, **basis, "saved": entry.saved})
+            records.append({**label, **values, **basis, "warnings": "\n".join(entry.warnings)})
+        warnings = list(entry.warnings)
+        entry_data.append({**label, "metrics": metrics, **basis, "saved": entry.saved, "warnings": warnings})
     result = output.CommandOutput([entries_table(entries)], {"entries": entry_data}, records)
     return output.finish(result, arguments)
 

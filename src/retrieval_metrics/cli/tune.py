@@ -98,11 +98,13 @@ def run(arguments: argparse.Namespace) -> bool:
         at_most=_bounds_by_metric(arguments.at_most),
         **scoring_arguments(arguments),
     )
+    qrels: Any = None
+    runs: Any = saved
     if saved is None:
         qrels, runs = read_qrels_and_run(arguments, paths_by_name(arguments.runs))
+    with output.show_unprinted_warnings(arguments) as printed_tables:
         tuning = rm.tune(runs, qrels, metric, **options)
-    else:
-        tuning = rm.tune(saved, None, metric, **options)
+        printed_tables.extend(tuning.tables)
     if arguments.report is not None:
         tuning.report(arguments.report)
     if arguments.save is not None:

@@ -9,7 +9,13 @@ import numpy as np
 
 from retrieval_metrics.comparison.common_ground_wording import format_metric_mismatch, format_query_mismatch
 from retrieval_metrics.evaluation.counts import count_given_scores, count_issues_of_slice
-from retrieval_metrics.evaluation.score_fingerprints import describe_match, describe_rule_differences
+from retrieval_metrics.evaluation.data_findings import find_is_excluding
+from retrieval_metrics.evaluation.score_fingerprints import (
+    describe_match,
+    describe_rule_differences,
+    judgments_fingerprints,
+    question_fingerprints,
+)
 from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
 from retrieval_metrics.metrics.base.given_metrics import require_same_properties
 from retrieval_metrics.metrics.base.grade_scale import divides_by_largest_grade
@@ -178,16 +184,23 @@ def _find_reworded(first_scores: Scores, other_scores: Scores) -> set[QueryId]:
     first_qrels = _find_qrels(first_scores)
     other_qrels = _find_qrels(other_scores)
     if first_qrels is None or other_qrels is None:
-        return set()
+        return _find_different(question_fingerprints(first_scores), question_fingerprints(other_scores))
     shared = first_qrels.texts.keys() & other_qrels.texts.keys()
     return {query for query in shared if first_qrels.texts[query] != other_qrels.texts[query]}
+
+
+def _find_different(first: Mapping[QueryId, str], other: Mapping[QueryId, str]) -> set[QueryId]:
+    """Return the queries whose fingerprints are known in both and differ."""
+    return {query for query in first.keys() & other.keys() if first[query] != other[query]}
 
 
 def _find_rejudged(first_scores: Scores, other_scores: Scores) -> set[QueryId]:
     """Return the queries whose judgments are known in both and differ."""
     first_qrels = _find_qrels(first_scores)
     other_qrels = _find_qrels(other_scores)
-    if first_qrels is None or other_qrels is None or first_qrels.has_same_columns(other_qrels):
+    if first_qrels is None or other_qrels is None:
+        return _find_different(judgments_fingerprints(first_scores), judgments_fingerprints(other_scores))
+    if first_qrels.has_same_columns(other_qrels):
         return set()
     rejudged = set()
     for position, query in enumerate(first_qrels.queries):
@@ -209,11 +222,14 @@ def _require_same_rules(first_name: str, first_scores: Scores, other_name: str, 
     other_match = describe_match(other_scores)
     if first_match is not None and other_match is not None and first_match != other_match:
         differences.append(f"match={first_match} vs {other_match}")
+    is_known = True
     excluding_names = []
     for name, scores in ((first_name, first_scores), (other_name, other_scores)):
-        if scores.origin is not None and scores.origin.judged.n_excluded is not None:
+        is_excluding = find_is_excluding(scores)
+        is_known = is_known and is_excluding is not None
+        if is_excluding:
             excluding_names.append(name)
-    if len(excluding_names) == 1 and first_scores.origin is not None and other_scores.origin is not None:
+    if len(excluding_names) == 1 and is_known:
         differences.append(f"exclude= for {excluding_names[0]!r} alone")
     if not differences:
         return

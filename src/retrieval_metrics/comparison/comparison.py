@@ -9,7 +9,7 @@ from retrieval_metrics._internal.optional_packages import import_optional, to_da
 from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.comparison.comparison_record import ComparisonRecord
 from retrieval_metrics.comparison.comparison_tables import ComparisonDetails, comparison_tables
-from retrieval_metrics.comparison.difference import Differences, if_comparable, if_measured
+from retrieval_metrics.comparison.difference import Differences, if_comparable, if_measured, supported_numbers
 from retrieval_metrics.comparison.tests_of_pairs import select_ranking_metrics
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.reports.tables import Printed
@@ -97,7 +97,8 @@ class Comparison(ComparisonRecord, Printed):
         Args:
             path: The JSON file; a further `.gz` or `.zst` compresses it.
             labels: Labels of your own, such as `{"commit": "4f2a91c", "model": "small"}`.
-            rankings: False saves only the numbers, which is far smaller; methods that need rankings then raise.
+            rankings: False saves only the numbers, and the warnings about the data without examples, which is far
+                smaller; methods that need rankings then raise.
 
         Raises:
             ValueError: If something cannot be written as JSON, such as a date in the metadata of an item or a function
@@ -251,18 +252,19 @@ class Comparison(ComparisonRecord, Printed):
 def _difference_columns(difference: Difference) -> dict[str, Any]:
     """Return the columns of a DataFrame that a difference fills."""
     mde = difference.mde()
+    supported = supported_numbers(difference)
     return {
         "metric": difference.metric,
         "system": difference.system,
         "baseline": difference.baseline,
         "n": difference.n,
-        "difference": if_measured(difference, difference.mean),
-        "ci_low": if_comparable(difference, difference.interval.low),
-        "ci_high": if_comparable(difference, difference.interval.high),
+        "difference": supported["difference"],
+        "ci_low": supported["ci_low"],
+        "ci_high": supported["ci_high"],
         "ci_low_uncorrected": if_comparable(difference, difference.interval_uncorrected.low),
         "ci_high_uncorrected": if_comparable(difference, difference.interval_uncorrected.high),
-        "p_corrected": if_comparable(difference, difference.p_corrected),
-        "p_uncorrected": if_comparable(difference, difference.p_uncorrected),
+        "p_corrected": supported["p_corrected"],
+        "p_uncorrected": supported["p_uncorrected"],
         "p_t": if_comparable(difference, difference.paired.p_t),
         "effect_size": if_measured(difference, difference.paired.effect_size),
         "wins": if_measured(difference, difference.paired.wins),

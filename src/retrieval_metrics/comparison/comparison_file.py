@@ -13,6 +13,7 @@ from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_met
 from retrieval_metrics.evaluation.scores import Scores
 from retrieval_metrics.files.saved_format import Lines, SavedFile, Section, write_saved_file
 from retrieval_metrics.files.saved_records import decode_record, encode_record
+from retrieval_metrics.inputs.clusters import Clusters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +38,7 @@ def save_comparison(
     sections = {
         **encode_systems(comparison.scores, rankings=rankings),
         "metrics": Lines(map(encode_metric, comparison.metrics)),
-        **_encode_results(comparison),
+        **_encode_results(comparison, with_cluster_names=rankings),
     }
     write_saved_file(path, "comparison", sections, labels)
 
@@ -47,15 +48,18 @@ def has_same_numbers(comparison: ComparisonRecord, other: ComparisonRecord) -> b
     return (
         list(comparison.scores.items()) == list(other.scores.items())
         and comparison.metrics == other.metrics
-        and _encode_results(comparison) == _encode_results(other)
+        and _encode_results(comparison, with_cluster_names=False) == _encode_results(other, with_cluster_names=False)
     )
 
 
-def _encode_results(comparison: ComparisonRecord) -> dict[str, Any]:
+def _encode_results(comparison: ComparisonRecord, *, with_cluster_names: bool) -> dict[str, Any]:
     """Return everything but the scores and metrics in the form for JSON, in which NaN equals itself."""
     sections: dict[str, Any] = {}
     for name in _PLAIN_FIELDS:
-        sections[name] = encode_record(getattr(comparison, name), name)
+        value = getattr(comparison, name)
+        if isinstance(value, Clusters) and not with_cluster_names:
+            value = value.hide_names()
+        sections[name] = encode_record(value, name)
     differences = Lines()
     for difference in comparison.differences:
         differences.append(encode_record(difference, f"the difference in {difference.metric}"))

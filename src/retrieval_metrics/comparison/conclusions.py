@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.comparison import conclusion_wording, rare_effect_wording
 from retrieval_metrics.comparison.comparison_wording import selection_bias_notes
+from retrieval_metrics.comparison.difference import null_unless_finite, supported_numbers
 from retrieval_metrics.comparison.pair_selection import require_one_pair
 from retrieval_metrics.evaluation.scores import have_same_rankings
 from retrieval_metrics.reports.tables import Printed, Table
@@ -104,9 +105,7 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
     @property
     def gain_interval(self) -> Interval:
         """The confidence interval of the gain; where lower is better, that of minus the difference."""
-        if self.details.higher_is_better:
-            return self.interval
-        return self.interval._replace(low=-self.interval.high, high=-self.interval.low)
+        return self._as_gains(self.interval)
 
     @property
     def p_corrected(self) -> float:
@@ -145,31 +144,39 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
         outcome = self.details.margin.outcome
         # The test against the margin is one-sided; what is said must hold by the two-sided interval too.
         if outcome == "inferior":
-            highest_gain = max(self.highest_difference, self.gain_interval.high)
+            highest_gain = max(self.highest_gain, self.gain_interval.high)
             if self.kind != "worse" or highest_gain >= -self.margin:
                 return "inconclusive"
         if outcome == "noninferior":
             if self.kind == "worse" and self.gain_interval.low <= -self.margin:
                 return "inconclusive"
-            if self.lowest_difference <= -self.margin:
+            if self.lowest_gain <= -self.margin:
                 return "inconclusive"
         return outcome
 
     @property
-    def lowest_difference(self) -> float:
-        """The one-sided lower bound of the difference, with the least favourable grades."""
+    def lowest_gain(self) -> float:
+        """The one-sided lower bound of the gain, with the least favourable grades."""
         low = self.details.margin.low if self.details.margin is not None else -inf
         if self.unjudged_bounds is None:
             return low
-        return low - (self.difference - self.unjudged_bounds.interval.low)
+        shift = self.gain - self._as_gains(self.unjudged_bounds.interval).low
+        return max(low - shift, -self.unjudged_bounds.max_difference)
 
     @property
-    def highest_difference(self) -> float:
-        """The one-sided upper bound of the difference, with the most favourable grades."""
+    def highest_gain(self) -> float:
+        """The one-sided upper bound of the gain, with the most favourable grades."""
         high = self.details.margin.high if self.details.margin is not None else inf
         if self.unjudged_bounds is None:
             return high
-        return high + (self.unjudged_bounds.interval.high - self.difference)
+        shift = self._as_gains(self.unjudged_bounds.interval).high - self.gain
+        return min(high + shift, self.unjudged_bounds.max_difference)
+
+    def _as_gains(self, differences: Interval) -> Interval:
+        """Return the gains of an interval of differences; where lower is better, minus the differences."""
+        if self.details.higher_is_better:
+            return differences
+        return differences._replace(low=-differences.high, high=-differences.low)
 
     @property
     def may_be_within_margin(self) -> bool:
@@ -203,17 +210,18 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
         return rare_effect_wording.rare_effect_note(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the conclusion as built-in types, for JSON; what supports no conclusion is None, as in a table `-`."""
-        difference = self.details
-        interval = None
-        if difference.comparable:
-            interval = list(self.interval)
+        """Return the conclusion as built-in types, for JSON.
+
+        What is unknown or supports no conclusion is None, where `Comparison.to_pandas` has NaN and a table `-`.
+        """
+        supported = supported_numbers(self.details)
+        interval = [null_unless_finite(supported["ci_low"]), null_unless_finite(supported["ci_high"])]
         margin = None
         if self.noninferiority is not None:
             margin = {"size": self.margin, "outcome": self.noninferiority}
         unjudged_bounds = None
         if self.unjudged_bounds is not None:
-            unjudged_bounds = list(self.unjudged_bounds.interval)
+            unjudged_bounds = list(map(null_unless_finite, self.unjudged_bounds.interval))
         caveats = list(self.caveats)
         if self.rare_effect_note:
             caveats.append(self.rare_effect_note)
@@ -222,10 +230,10 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
             "system": self.system,
             "baseline": self.baseline,
             "conclusion": self.kind,
-            "difference": self.difference if difference.measured else None,
-            "interval": interval,
-            "p_corrected": self.p_corrected if difference.comparable else None,
-            "p_uncorrected": difference.p_uncorrected if difference.comparable else None,
+            "difference": null_unless_finite(supported["difference"]),
+            "interval": None if None in interval else interval,
+            "p_corrected": null_unless_finite(supported["p_corrected"]),
+            "p_uncorrected": null_unless_finite(supported["p_uncorrected"]),
             "n": self.n,
             "margin": margin,
             "unjudged_bounds": unjudged_bounds,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite, nan
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -335,6 +335,35 @@ def if_measured(difference: Difference, number: float) -> float:
 def if_comparable(difference: Difference, number: float) -> float:
     """Return an interval end, p value or the like if the systems are comparable; else NaN."""
     return number if difference.comparable else nan
+
+
+class SupportedNumbers(TypedDict):
+    """The numbers of a difference from which something can be concluded; NaN in place of the others.
+
+    A DataFrame and a spreadsheet have them so; JSON has null where they are not finite (`null_unless_finite`).
+    """
+
+    difference: float
+    ci_low: float
+    ci_high: float
+    p_corrected: float
+    p_uncorrected: float
+
+
+def supported_numbers(difference: Difference) -> SupportedNumbers:
+    """Return the numbers of a difference from which something can be concluded."""
+    return SupportedNumbers(
+        difference=if_measured(difference, difference.mean),
+        ci_low=if_comparable(difference, difference.interval.low),
+        ci_high=if_comparable(difference, difference.interval.high),
+        p_corrected=if_comparable(difference, difference.p_corrected),
+        p_uncorrected=if_comparable(difference, difference.p_uncorrected),
+    )
+
+
+def null_unless_finite(number: float) -> float | None:
+    """Return a number for JSON, which has neither NaN nor infinity but null."""
+    return number if isfinite(number) else None
 
 
 def difference_cells(difference: Difference) -> list[str]:

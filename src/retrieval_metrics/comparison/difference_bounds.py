@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.files.record_classes import register_record
+from retrieval_metrics.metrics.base.metric import as_metric
 from retrieval_metrics.statistics.paired import is_significant
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class DifferenceBounds:
         unretrieved_relevant: For how many further relevant documents per query the bounds allow.
         n_queries: How many queries have documents of unknown grade.
         changes_conclusion: Whether some of these grades would give another conclusion.
+        max_difference: The largest difference that any grades allow; the judged ones may allow only a smaller one.
     """
 
     interval: Interval
@@ -68,17 +70,20 @@ class DifferenceBounds:
     unretrieved_relevant: int
     n_queries: int
     changes_conclusion: bool
+    max_difference: float
 
 
 def bound_difference(difference: Difference, bounds: UnjudgedBounds, level: float) -> DifferenceBounds:
     """Return the bounds of a difference, and whether other grades could change what is concluded from it."""
     metric = difference.metric
+    low, high = as_metric(metric).definition.bounds
     return DifferenceBounds(
         interval=bounds.differences[metric, *difference.pair],
         depth=bounds.depths[metric],
         unretrieved_relevant=bounds.unretrieved_relevant,
         n_queries=bounds.queries[metric],
         changes_conclusion=_can_change_conclusion(difference, bounds, level),
+        max_difference=high - low,
     )
 
 

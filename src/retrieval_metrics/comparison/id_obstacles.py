@@ -6,22 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.comparison.difference import Differences
-from retrieval_metrics.evaluation.empty_rankings import find_empty_rankings
+from retrieval_metrics.evaluation.data_findings import find_own_obstacle, iterate_retrieved_ids
 from retrieval_metrics.evaluation.near_miss_effect import has_near_ids, measure_near_miss_effect
-from retrieval_metrics.evaluation.shifted_ids import find_shifted_ids
-from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.inputs.match_key import get_match_key
-from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.metrics.base.metric import Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from retrieval_metrics.comparison.difference import Difference
     from retrieval_metrics.comparison.paired_values import PairedValues
     from retrieval_metrics.evaluation.near_miss_effect import ChangeByQuery
     from retrieval_metrics.evaluation.scores import Origin, Scores
-
 Obstacle: TypeAlias = Literal[
     "no_results", "foreign_ids", "near_misses", "shifted_ids", "unlocated", "unused_exclusion"
 ]
@@ -87,7 +82,7 @@ def find_systems_at_fault(scores: Mapping[str, Scores], differences: Differences
 
 def has_unused_exclusion(scores: Scores) -> bool:
     """Return whether documents that were to be left out are probably still there, in another form."""
-    return scores.origin is not None and scores.origin.unused_exclusion is not None
+    return scores.unused_exclusion is not None
 
 
 def find_unmeasured(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacle]:
@@ -98,55 +93,26 @@ def find_unmeasured(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacl
     is unknown. Or hardly any is found, and most would be if their ids were shifted by one. A system that retrieves
     known documents and finds nothing relevant is measured, and bad.
     """
-    unmeasured = _find_shifted(scores_by_system)
-    without_judged: dict[str, Origin] = {}
-    with_judged: list[Origin] = []
+    unmeasured: dict[str, Obstacle] = {}
+    with_foreign_ids: dict[str, Origin | None] = {}
     for name, scores in scores_by_system.items():
-        origin = scores.origin
-        if origin is None or name in unmeasured:
-            continue
-        if not origin.judged.n_retrieved.any():
-            if find_empty_rankings(scores) is not None:
-                unmeasured[name] = "no_results"
-            continue
-        if origin.judged.is_empty:
-            without_judged[name] = origin
-        else:
-            with_judged.append(origin)
-    if not without_judged:
+        obstacle = find_own_obstacle(scores)
+        if obstacle == "foreign_ids":
+            with_foreign_ids[name] = scores.origin
+        elif obstacle is not None:
+            unmeasured[name] = obstacle
+    if not with_foreign_ids:
         return unmeasured
     measured_ids: set[Any] = set()
-    for origin in with_judged:
-        measured_ids.update(_iterate_ids(origin))
-    for name, origin in without_judged.items():
-        if origin.judged.unlocated:
-            unmeasured[name] = "unlocated"
-        elif not origin.judged.qrels.has_pieces:
-            familiar_ids = measured_ids.union(origin.judged.qrels.documents)
-            if familiar_ids.isdisjoint(_iterate_ids(origin)):
-                unmeasured[name] = "foreign_ids"
-    return unmeasured
-
-
-def _find_shifted(scores_by_system: Mapping[str, Scores]) -> dict[str, Obstacle]:
-    """Return the systems whose ids or rankings seem to be shifted by one."""
-    shifted: dict[str, Obstacle] = {}
     for name, scores in scores_by_system.items():
-        if find_shifted_ids(scores) is not None:
-            shifted[name] = "shifted_ids"
-    return shifted
-
-
-def _iterate_ids(origin: Origin) -> Iterator[Any]:
-    """Yield the retrieved ids, as the judgments are compared with them."""
-    if isinstance(origin.run, Run):
-        for batch in origin.run.batches():
-            yield from batch.documents.unique().to_list()
-        return
-    key = get_match_key(origin.match)
-    for ranking in origin.run.values():
-        for item in ranking:
-            yield key(item) if isinstance(item, Retrieved) else item
+        is_measured = name not in unmeasured and name not in with_foreign_ids
+        if is_measured and scores.origin is not None and not scores.origin.judged.is_empty:
+            measured_ids.update(iterate_retrieved_ids(scores.origin))
+    for name, origin in with_foreign_ids.items():
+        # Without its rankings, nobody knows whether another system retrieved its documents.
+        if origin is None or measured_ids.isdisjoint(iterate_retrieved_ids(origin)):
+            unmeasured[name] = "foreign_ids"
+    return unmeasured
 
 
 def _count_near_misses(values: PairedValues, changes: Mapping[str, Mapping[Metric, ChangeByQuery]]) -> PairedValues:

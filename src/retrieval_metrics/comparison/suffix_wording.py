@@ -99,7 +99,7 @@ def _not_shown_note(conclusion: Conclusion, margin: float, margin_test: MarginTe
     else:
         text = f"; non-inferiority of {conclusion.system} not shown (margin {margin:g})"
         aim = "show it"
-    can_be_shown = margin_test.low > -margin and conclusion.lowest_difference > -margin
+    can_be_shown = margin_test.low > -margin and conclusion.lowest_gain > -margin
     if can_be_shown and difference.rare_effect.mean_shift >= margin:
         units = "queries" if difference.clusters is None else "independent queries"
         # A system that gains needs fewer, because its gain makes up for losses that the sample may lack.
@@ -107,7 +107,7 @@ def _not_shown_note(conclusion: Conclusion, margin: float, margin_test: MarginTe
         return f"{text}: {limit} {margin_test.min_units} {units} are needed to {aim}"
     if margin_test.low <= -difference.max_difference < conclusion.gain_interval.low:
         return f"{text}: too few queries carry the loss for the skewness-adjusted test to bound it"
-    has_lower_bound_from_grades = conclusion.lowest_difference < margin_test.low - ROUNDING
+    has_lower_bound_from_grades = conclusion.lowest_gain < margin_test.low - ROUNDING
     grades = " with the least favourable grades" if has_lower_bound_from_grades else ""
-    largest_loss = numbers.format_three_digits(-conclusion.lowest_difference)
+    largest_loss = numbers.format_three_digits(-conclusion.lowest_gain)
     return f"{text}: the one-sided bound on the loss is {largest_loss}{grades}"

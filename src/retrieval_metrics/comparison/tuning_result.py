@@ -11,7 +11,7 @@ from retrieval_metrics._internal.validation import UnknownKeyError
 from retrieval_metrics.comparison.comparison_file import encode_systems
 from retrieval_metrics.comparison.tuning_bounds import LATENCY_COLUMN
 from retrieval_metrics.comparison.tuning_report import write_tuning_report
-from retrieval_metrics.comparison.tuning_wording import format_left_out, format_tuning_conclusion, tuning_notes
+from retrieval_metrics.comparison.tuning_wording import format_tuning_conclusion, tuning_notes
 from retrieval_metrics.files.saved_format import write_saved_file
 from retrieval_metrics.files.saved_records import encode_record
 from retrieval_metrics.reports import numbers
@@ -294,19 +294,16 @@ class Tuning(TuningResult, Printed):
         Args:
             path: The JSON file; a further `.gz` or `.zst` compresses it.
             labels: Labels of your own, such as `{"commit": "4f2a91c"}`.
-            rankings: False saves only the values of each question, which is far smaller.
+            rankings: False saves only the values of each question, and the warnings about the data without examples;
+                it is far smaller.
 
         Raises:
             ValueError: If something cannot be written as JSON, such as a parameter that is an object; or if seconds
-                are bounded, or there are warnings about ids, which are saved only with the rankings.
-                Nothing is written then.
+                are bounded, which are saved only with the rankings. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
         if not rankings and LATENCY_COLUMN in {**self.rule.at_least, **self.rule.at_most}:
             raise ValueError("seconds are bounded, and they are saved only with the rankings; leave out rankings=False")
-        if not rankings and (self.warnings or any(setting.obstacle for setting in self.settings)):
-            reason = format_left_out(self.settings) or "there are warnings about ids"
-            raise ValueError(f"{reason}; ids are saved only with the rankings, so leave out rankings=False")
         scores = {name: evaluation.scores for name, evaluation in self.evaluations.items()}
         rule = {name: encode_record(value, name) for name, value in asdict(self.rule).items()}
         write_saved_file(path, "tuning", {**encode_systems(scores, rankings=rankings), "rule": rule}, labels)

@@ -12,7 +12,13 @@ from retrieval_metrics.reports.display_text import quote_query_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.evaluation.data_warnings import NearMissReport, TypeMismatchReport, UnlocatedItems
+    from retrieval_metrics.evaluation.data_warnings import (
+        DataWarning,
+        NearMissReport,
+        TypeMismatchReport,
+        UnlocatedItems,
+        WarningKind,
+    )
     from retrieval_metrics.evaluation.empty_rankings import EmptyRankings
     from retrieval_metrics.evaluation.hidden_calls import HiddenCalls
     from retrieval_metrics.evaluation.id_mismatch import IdMismatch, IdRemedy, PieceMismatch
@@ -38,6 +44,62 @@ JUDGE_BY_TEXT = (
 )
 # Ids that are shown of each side.
 MAX_IDS = 3
+SEE_EXAMPLES = "Evaluate again to see examples"
+# What is said of a warning where no ids, texts and errors may be, as in files without rankings.
+WITHOUT_EXAMPLES: Mapping[WarningKind, str] = {
+    "swapped_arguments": "qrels and run look swapped. Write evaluate(qrels, run)",
+    "no_common_ids": (
+        f"{NOTHING_JUDGED_FOUND}. Check the retriever and the IDs of both sides, or the texts and offsets that "
+        "judgments need"
+    ),
+    "near_misses": (
+        "relevant documents that count as missing were retrieved under a slightly different ID, or with the same text "
+        "under another ID"
+    ),
+    "near_queries": "judged queries without results are in the run under nearly the same ID",
+    "value_types": "values in the judgments differ from those in the results only in type; write the same type in both",
+    "shifted_ids": (
+        "hardly any relevant documents are among the first results, but many would be if IDs or rankings were shifted "
+        "by one. Check whether one side counts from 0 and the other from 1, or rankings were joined with queries by "
+        "position, and one is missing"
+    ),
+    "missing_values": (
+        "relevant documents were not found, and their IDs look like empty cells read as text; remove such judgments"
+    ),
+    "shared_file_names": (
+        "a judged file name is that of several files in different folders, each of which counts as the judged one; "
+        "judge by full path"
+    ),
+    "empty_rankings": "judged queries have no results, or the retriever failed on them",
+    "line_endings": (
+        'spans start or end inside words, but would not if "\\r\\n" counted as one character. Pass documents= (the '
+        "texts that the spans refer to), or add a quote to each span"
+    ),
+    "unlocated": (
+        "results could not be located in their sources. Pass documents= (texts by source, or the framework's "
+        "documents), or check what changed the texts"
+    ),
+    "cutoff_within_one_call": (
+        "in some queries a single call fills a cutoff, so a metric ignores later calls. Use a cutoff in calls, such as "
+        "recall@3calls, or the interleaved view"
+    ),
+    "own_id_first": (
+        "for most of the first queries, the first result is the query itself, which is not judged relevant; "
+        "exclude='query_id' leaves it out, as BEIR and MTEB do"
+    ),
+}
+# Kinds of warnings that name nothing of the data, only numbers and options.
+WITHOUT_NAMES: frozenset[WarningKind] = frozenset({"distances", "few_clusters", "parents", "without_match_value"})
+
+
+def format_without_examples(warning: DataWarning) -> str:
+    """Return the message of a warning without ids, texts and errors, and how to see them.
+
+    That of an unused exclusion is `format_unused_exclusion` of one without an example.
+    """
+    if warning.kind in WITHOUT_NAMES:
+        return warning.message
+    return f"{WITHOUT_EXAMPLES[warning.kind]}. {SEE_EXAMPLES}"
 
 
 def format_own_id_first(own_id_first: OwnIdFirst) -> str:
@@ -337,15 +399,15 @@ def format_unused_exclusion(unused: UnusedExclusion) -> str:
 
 def _explain_unused_exclusion(unused: UnusedExclusion) -> str:
     excluded_id = unused.excluded_id
+    if excluded_id is None:
+        return _explain_without_example(unused)
     remedy = f"list {unused.retrieved_id!r} there, as in the results"
     if unused.is_own_id:
         remedy = f"pass exclude={{{unused.query!r}: [{unused.retrieved_id!r}], ...}}, as in the results"
-    compared = f"match={unused.match!r} compares" if unused.match else "match= compares"
+    compared = _name_comparison(unused)
     match unused.issue:
         case "no_value":
-            return (
-                f"no result has the value that {compared}, so none can be removed; pass a match= that the results have"
-            )
+            return _explain_missing_value(compared)
         case "not_in_corpus":
             return (
                 f"none of the excluded IDs, such as {excluded_id!r}, is in the corpus of the dataset; list IDs of the "
@@ -368,6 +430,35 @@ def _explain_unused_exclusion(unused: UnusedExclusion) -> str:
         f"for query {unused.query!r}, {excluded} and the retrieved {show(unused.retrieved_id)} differ {difference}; "
         f"{remedy}"
     )
+
+
+def _explain_without_example(unused: UnusedExclusion) -> str:
+    excluded_id = "an ID in exclude="
+    remedy = "list the IDs of the results there"
+    if unused.is_own_id:
+        excluded_id = "a query ID"
+        remedy = "pass exclude={query: [ID], ...} with the IDs of the results"
+    compared = _name_comparison(unused)
+    match unused.issue:
+        case "no_value":
+            return _explain_missing_value(compared)
+        case "not_in_corpus":
+            return f"the corpus of the dataset has none of its IDs; list IDs of the corpus. {SEE_EXAMPLES}"
+        case "attribute":
+            value_name = unused.attribute.removeprefix(METADATA_PREFIX)
+            fact = f"{excluded_id} is the {value_name} of a result, but {compared} another value"
+        case "spelling" | "type":
+            difference = "in type" if unused.kind is None else NEAR_ID_KINDS[unused.kind]
+            fact = f"{excluded_id} and a retrieved one differ {difference}"
+    return f"{fact}; {remedy}. {SEE_EXAMPLES}"
+
+
+def _name_comparison(unused: UnusedExclusion) -> str:
+    return f"match={unused.match!r} compares" if unused.match else "match= compares"
+
+
+def _explain_missing_value(compared: str) -> str:
+    return f"no result has the value that {compared}, so none can be removed; pass a match= that the results have"
 
 
 def format_rebuilt_index(systems: Sequence[str]) -> str:

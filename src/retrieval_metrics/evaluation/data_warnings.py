@@ -22,6 +22,7 @@ from retrieval_metrics.evaluation.shared_file_names import find_retrieved_shared
 from retrieval_metrics.evaluation.shifted_ids import find_shifted_ids
 from retrieval_metrics.evaluation.summary_wording import cluster_count_notes
 from retrieval_metrics.evaluation.swapped_arguments import find_swapped_arguments
+from retrieval_metrics.files.record_classes import register_record
 from retrieval_metrics.inputs.items import NO_TEXTS
 from retrieval_metrics.matching.near_misses import find_missing, find_near_misses, find_type_mismatches
 from retrieval_metrics.metrics.base.metric import as_metric
@@ -80,6 +81,7 @@ SYSTEM_WIDE: tuple[WarningKind, ...] = (
 MISSING_VALUES = frozenset({"nan", "NaN", "None", "<NA>", "NaT", "null"})
 
 
+@register_record
 class DataWarning(NamedTuple):
     """Something that is probably wrong with the data of an evaluation.
 
@@ -95,13 +97,15 @@ class DataWarning(NamedTuple):
 
 
 def find_data_warnings(scores: Scores) -> Sequence[DataWarning]:
-    """Return what is probably wrong with the data, the gravest first; nothing for scores without their run.
+    """Return what is probably wrong with the data, the gravest first.
 
-    It is looked for once.
+    It is looked for once. Scores without their run tell what was found before they were saved, or nothing.
     """
+    if scores.origin is None:
+        return () if scores.findings is None else scores.findings.warnings
     cache = scores.cache
     if cache.data_warnings is None:
-        cache.data_warnings = [] if scores.origin is None else _search_data_warnings(scores, scores.origin)
+        cache.data_warnings = _search_data_warnings(scores, scores.origin)
     return cache.data_warnings
 
 

@@ -556,7 +556,8 @@ class Evaluation(Printed):
         Args:
             path: The JSON file; a further `.gz` or `.zst` compresses it.
             labels: Labels of your own, such as `{"commit": "4f2a91c", "model": "small"}`.
-            rankings: False saves only the numbers, which is far smaller; methods that need rankings then raise.
+            rankings: False saves only the numbers, and the warnings about the data without examples, which is far
+                smaller; methods that need rankings then raise.
 
         Raises:
             ValueError: If something cannot be written as JSON, such as a date in the metadata of an item or a function

@@ -9,6 +9,8 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import integer
 from retrieval_metrics.evaluation.counts import Counts
+from retrieval_metrics.evaluation.data_findings import DataFindings, collect_data_findings
+from retrieval_metrics.evaluation.data_warnings import DataWarning
 from retrieval_metrics.evaluation.saved_metrics import decode_metric, encode_metric
 from retrieval_metrics.evaluation.saved_value_checks import require_correct_values
 from retrieval_metrics.evaluation.scores import Origin, Scores, columns_by_metric
@@ -44,7 +46,7 @@ for record_class in (Budget, BudgetFills):
     register_record(record_class)
 
 # Fields of `Scores` with a special form in the file; all others are small records.
-SPECIAL_FIELDS = {"metrics", "queries", "columns", "origin", "scale"}
+SPECIAL_FIELDS = {"metrics", "queries", "columns", "origin", "scale", "findings"}
 
 # Columns that all metrics have or none, which the file holds query by query.
 COLUMN_BY_TABLE: Mapping[str, Column] = {"values": "value", "lowest": "lowest", "highest": "highest"}
@@ -76,14 +78,21 @@ def encode_evaluation(
     if isinstance(record, Totals):
         return _encode_totals(record)
     if not rankings:
-        # How far budgets are filled is saved, because it cannot be computed without the rankings.
-        record = replace(record, budget_fills=record.all_fills())
+        # How far budgets are filled, and what is wrong with the data, cannot be computed without the rankings.
+        record = replace(
+            record,
+            budget_fills=record.all_fills(),
+            findings=collect_data_findings(record),
+            clusters=None if record.clusters is None else record.clusters.hide_names(),
+        )
     section = Section(metrics=Lines(map(encode_metric, record.metrics)), scale=record.scale)
     for field in fields(record):
         if field.name not in SPECIAL_FIELDS:
             section[field.name] = encode_record(getattr(record, field.name), field.name)
     if rankings and record.origin is not None:
         section["origin"] = _encode_origin(record.origin, texts, questions_like)
+    elif record.findings is not None:
+        section["findings"] = encode_record(record.findings, "what was found in the data")
     section["values"] = _encode_values(record)
     return section
 
@@ -190,12 +199,30 @@ def decode_evaluation(
     else:
         with saved_file.name_place_in_errors("scale"):
             arguments["scale"] = _decode_scale(section)
+        with saved_file.name_place_in_errors("findings"):
+            arguments["findings"] = _decode_findings(section)
     with saved_file.name_place_in_errors("clusters"):
         _require_clusters(arguments.get("clusters"), section["values"]["queries"])
     with saved_file.name_place_in_errors("values"):
         scores = _decode_scores(section["values"], metrics, arguments)
         require_correct_values(scores)
         return scores
+
+
+def _decode_findings(section: Mapping[str, Any]) -> DataFindings | None:
+    """Return what was found in the data; None if the file does not say it."""
+    findings = decode_record(section.get("findings"))
+    if findings is None:
+        return None
+    if not isinstance(findings, DataFindings):
+        raise ValueError(f"what was found in the data is {findings!r}")
+    if not all(isinstance(warning, DataWarning) for warning in findings.warnings):
+        raise ValueError(f"a warning is none of the data: {findings.warnings!r}")
+    n_queries = len(section["values"]["queries"])
+    for depth, shares in findings.judged_shares.items():
+        if shares.shape != (n_queries,):
+            raise ValueError(f"{shares.size} shares of the first {depth} documents are judged, for {n_queries} queries")
+    return findings
 
 
 def _require_rules_and_counts(rules: Any, counts: Any) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.evaluation.data_warnings import system_wide_warnings
 from retrieval_metrics.evaluation.evaluation_table import plain_summary_table
 from retrieval_metrics.evaluation.explanation import worst
+from retrieval_metrics.evaluation.totals import Totals
 from retrieval_metrics.metrics.base.metric import choose_leading_metric
 from retrieval_metrics.reports import numbers, page
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.evaluation.scores import Scores
-    from retrieval_metrics.evaluation.totals import Totals
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -28,11 +28,10 @@ MAX_QUERIES_EXPLAINED = 2_000
 def evaluation_html(record: Scores | Totals) -> str:
     """Return the means in plain words, and the worst queries with their results, if these are kept."""
     table = plain_summary_table(record).html()
-    if not record.origin:
+    if isinstance(record, Totals):
         return table
-    scores = record.per_query_scores
-    worst_queries = worst_queries_html(scores, choose_leading_metric(record.metrics), {})
-    warnings = [page.paragraph(warning) for warning in system_wide_warnings({"": scores})]
+    worst_queries = worst_queries_html(record, choose_leading_metric(record.metrics), {})
+    warnings = [page.paragraph(warning) for warning in system_wide_warnings({"": record})]
     return "".join(warnings) + table + worst_queries
 
 

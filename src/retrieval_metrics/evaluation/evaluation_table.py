@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 N_SUMMARY_COLUMNS = 4
 
 
-def summary_table(record: Record) -> Table:
-    """Return the means with their intervals, and the issues in the data."""
+def summary_table(record: Record, *, has_warnings: bool = True) -> Table:
+    """Return the means with their intervals, and the issues in the data.
+
+    Args:
+        record: The scores or totals.
+        has_warnings: Whether the issues include the warnings that the caller may show above the table.
+    """
     summary = summarize(record)
     rows = []
     for metric_summary in summary.metrics:
@@ -30,12 +35,14 @@ def summary_table(record: Record) -> Table:
             str(metric_summary.n_queries),
         ]
         rows.append(row)
-    return Table(["metric", "mean", numbers.level_name(LEVEL), "n"], rows, summary_notes(summary))
+    return Table(
+        ["metric", "mean", numbers.level_name(LEVEL), "n"], rows, summary_notes(summary, has_warnings=has_warnings)
+    )
 
 
 def plain_summary_table(record: Record) -> Table:
-    """Return the table of the means with a column that explains each metric."""
-    return _with_meanings(summary_table(record), record)
+    """Return the table of the means with a column that explains each metric, to be shown below the data warnings."""
+    return _with_meanings(summary_table(record, has_warnings=False), record)
 
 
 def _with_meanings(table: Table, record: Record) -> Table:

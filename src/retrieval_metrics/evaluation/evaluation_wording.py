@@ -173,6 +173,8 @@ def format_failures(failures: Mapping[Outcome, int], n_relevant: int, n_found: i
 
     Documents for which the cutoff has no room are neither found nor missing; they are counted apart.
     """
+    if not n_relevant:
+        return f"no query has a relevant {unit}"
     n_missing = sum(failures.values())
     relevant = format_count(n_relevant, f"relevant {unit}")
     cutoff_full = ""
@@ -204,7 +206,14 @@ def format_queries_without_hit(failures: Mapping[Outcome, int], unit: str, n_que
 
 def format_imperfect(metric: str, n_imperfect: int, n_queries: int) -> str:
     """Return how many queries do not have the best value of a metric in which lower is better."""
+    if not n_queries:
+        return format_all_undefined(metric)
     return f"{metric} could be lower on {n_imperfect:,} of {format_query_count(n_queries)}"
+
+
+def format_all_undefined(metric: str) -> str:
+    """Return that no query has a value."""
+    return f"{metric} is undefined for every query"
 
 
 def format_all_perfect(metric: str) -> str:
@@ -306,6 +315,8 @@ def format_metric_mean(
     metric: str, mean: float, interval: Interval, n_queries: int, value_counts: Mapping[str, int] | None
 ) -> str:
     """Return the mean of a metric, with the numbers of queries at 0 and of perfect ones where 0 is a failure."""
+    if not n_queries:
+        return f"{format_all_undefined(metric)}."
     text = f"{metric}: mean {numbers.format_value(mean)}"
     interval_text = numbers.format_interval(interval)
     if interval_text != "-":

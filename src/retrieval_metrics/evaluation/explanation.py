@@ -16,6 +16,7 @@ from retrieval_metrics.evaluation.evaluation_wording import (
     NO_RESULT,
     NOTHING_MISSING,
     format_all_perfect,
+    format_all_undefined,
     format_call,
     format_failures,
     format_forbidden,
@@ -255,10 +256,14 @@ class Worst(Printed, Sequence[Explanation]):
         if self.failures:
             notes += depth_notes(self.depths, [Metric.parse(self.metric)])
         if not self.explanations:
-            return Table((), (), [*notes, format_all_perfect(self.metric)])
+            return Table((), (), [*notes, self._say_why_empty()])
         rows = [self._failures_row(explanation) for explanation in self.explanations]
         header = ["query", self.metric, "found", "missing", "example", "top result"]
         return Table(header, rows, notes, words=(0, 3, 4, 5))
+
+    def _say_why_empty(self) -> str:
+        """Return why no query is among the worst."""
+        return format_all_perfect(self.metric) if self.n else format_all_undefined(self.metric)
 
     def _failures_row(self, explanation: Explanation) -> list[str]:
         failures = explanation.failures
@@ -285,7 +290,8 @@ class Worst(Printed, Sequence[Explanation]):
     def _forbidden_table(self) -> Table:
         """Return a table with the first forbidden result of each query, or its first result if none is forbidden."""
         if not self.explanations:
-            return Table((), (), [self.summary, format_all_perfect(self.metric)])
+            notes = dict.fromkeys([self.summary, self._say_why_empty()])  # one may be the other
+            return Table((), (), list(notes))
         rows = []
         for explanation in self.explanations:
             rank = "-"

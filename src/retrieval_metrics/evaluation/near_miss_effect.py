@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics._internal.plain_types import QueryId
+    from retrieval_metrics.evaluation.data_findings import DataFindings
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.inputs.match_key import Key
     from retrieval_metrics.matching.near_misses import NearMisses
@@ -36,6 +37,8 @@ def near_misses_of(scores: Scores) -> NearMisses | None:
 
 def has_near_ids(scores: Scores) -> bool:
     """Return whether documents or queries count as not found, but are there under nearly their ids or values."""
+    if scores.findings is not None:
+        return scores.findings.has_near_ids
     if near_misses_of(scores) is not None:
         return True
     origin = scores.origin
@@ -58,6 +61,8 @@ def measure_near_miss_effect(scores: Scores, metrics: Sequence[Metric]) -> dict[
     computed_metrics = [metric for metric in metrics if not metric.definition.is_given]
     if not has_near_ids(scores) or not computed_metrics:
         return {}
+    if scores.findings is not None:
+        return _read_changes(scores.findings, computed_metrics)
     origin = scores.require_origin("corrected")
     near_misses = near_misses_of(scores) or NO_NEAR_MISSES
     judged_by_retrieved = {near_miss.retrieved_id: near_miss.judged_id for near_miss in near_misses.entries}
@@ -86,6 +91,13 @@ def measure_near_miss_effect(scores: Scores, metrics: Sequence[Metric]) -> dict[
             if change and not isnan(change):
                 change_by_query[query] = change
         changes[metric] = change_by_query
+    return changes
+
+
+def _read_changes(findings: DataFindings, metrics: Sequence[Metric]) -> dict[Metric, ChangeByQuery]:
+    changes: dict[Metric, ChangeByQuery] = {}
+    for metric in metrics:
+        changes[metric] = findings.near_miss_changes.get(str(metric), {})
     return changes
 
 

@@ -29,7 +29,7 @@ MATCHING_OPTIONS = ("deduplicate", "min_quote_length", "min_common_words", "min_
 def question_fingerprints(scores: Scores) -> dict[QueryId, str]:
     """Return the fingerprint of the text of each query whose text is known."""
     if scores.origin is None:
-        return {}
+        return {} if scores.findings is None else dict(scores.findings.question_fingerprints)
     texts = scores.origin.judged.qrels.texts
     return {query: question_fingerprint(text) for query, text in texts.items()}
 
@@ -37,7 +37,7 @@ def question_fingerprints(scores: Scores) -> dict[QueryId, str]:
 def judgments_fingerprints(scores: Scores) -> dict[QueryId, str]:
     """Return the fingerprint of the judgments of each query; none if the scores came without them."""
     if scores.origin is None:
-        return {}
+        return {} if scores.findings is None else dict(scores.findings.judgments_fingerprints)
     qrels = scores.origin.judged.qrels
     return {query: judgments_fingerprint(judgments) for query, judgments in qrels.as_dict().items()}
 
@@ -86,7 +86,7 @@ def rules_fingerprint(scores: Scores) -> str:
 def describe_match(scores: Scores) -> str | None:
     """Return in words what ids are compared with; None if the scores came without it."""
     if scores.origin is None:
-        return None
+        return None if scores.findings is None else scores.findings.match
     match = scores.origin.match
     if isinstance(match, Matching):
         return _describe_options(match)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics._internal.plain_types import FloatArray, IntArray, QueryId
     from retrieval_metrics.evaluation.counts import Counts
+    from retrieval_metrics.evaluation.data_findings import DataFindings
     from retrieval_metrics.evaluation.data_warnings import DataWarning
     from retrieval_metrics.evaluation.shifted_ids import ShiftedIds
     from retrieval_metrics.evaluation.stage_losses import JudgedStage
@@ -108,6 +109,7 @@ class Scores:
         scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
         budget_fills: How each query fills the budgets of the metrics; needed only if `origin` is None.
         clusters: The clusters of the queries; None if queries are independent.
+        findings: What was found in the data, such as ids that nearly match; needed only if `origin` is None.
     """
 
     metrics: tuple[Metric, ...]
@@ -119,6 +121,7 @@ class Scores:
     scale: float | None = None
     budget_fills: Mapping[Budget, BudgetFills] = field(default_factory=dict)
     clusters: Clusters | None = None
+    findings: DataFindings | None = None
 
     def __post_init__(self) -> None:
         views = {key: column.view() for key, column in self.columns.items()}
@@ -321,6 +324,13 @@ class Scores:
         return OrderedRankings(origin.run, origin.match, self.rules.order)
 
     @property
+    def unused_exclusion(self) -> UnusedExclusion | None:
+        """Why `exclude=` left nothing out of the run; None if nothing looks wrong, or it is not known."""
+        if self.origin is None:
+            return None if self.findings is None else self.findings.unused_exclusion
+        return self.origin.unused_exclusion
+
+    @property
     def query_texts(self) -> QueryTexts:
         """The texts of the queries, where the judgments came with them."""
         return {} if self.origin is None else self.origin.judged.qrels.texts
@@ -400,6 +410,7 @@ class Scores:
             counts=counts,
             budget_fills={budget: fills.take(rows) for budget, fills in self.budget_fills.items()},
             clusters=None if self.clusters is None else self.clusters.select(queries),
+            findings=None if self.findings is None else self.findings.take(rows),
         )
 
 
@@ -413,8 +424,12 @@ def columns_by_metric(
 def have_same_rankings(scores: Scores, other: Scores) -> bool:
     """Return whether two systems are known to have the same ranking for every query that both have.
 
-    Runs in columns or files are not read for it: unless they are one object, it is not known.
+    Runs in columns or files are not read for it: unless they are one object, it is not known. Of scores without their
+    runs, it is known if they are for the same queries.
     """
+    if scores.findings is not None and other.findings is not None and scores.queries == other.queries:
+        fingerprint = scores.findings.ranked_ids_fingerprint
+        return fingerprint is not None and fingerprint == other.findings.ranked_ids_fingerprint
     if scores.origin is None or other.origin is None or max(scores.origin.rounds, other.origin.rounds) > 1:
         return False
     run = scores.origin.run

@@ -117,8 +117,8 @@ def _compute_summary(record: Record) -> Summary:
             )
         )
     unused_exclusion = None
-    if isinstance(record, Scores) and record.origin is not None:
-        unused_exclusion = record.origin.unused_exclusion
+    if isinstance(record, Scores):
+        unused_exclusion = record.unused_exclusion
     return Summary(
         metrics=tuple(metric_summaries),
         counts=record.counts,

@@ -42,11 +42,11 @@ DUPLICATE_TREATMENTS = {
 MANY_LOWER_IS_BETTER = 3
 
 
-def summary_notes(summary: Summary) -> list[str]:
-    """Return the lines below the table of the means."""
+def summary_notes(summary: Summary, *, has_warnings: bool = True) -> list[str]:
+    """Return the lines below the table of the means, with or without what `system_wide_warnings` has, too."""
     metrics = [metric_summary.metric for metric_summary in summary.metrics]
     notes = describe_counts(summary.counts, summary.rules, metrics)
-    if summary.unused_exclusion is not None:
+    if has_warnings and summary.unused_exclusion is not None:
         # Imported here because few evaluations leave documents out.
         from retrieval_metrics.evaluation.data_warning_wording import format_unused_exclusion
 

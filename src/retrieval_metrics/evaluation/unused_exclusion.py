@@ -60,9 +60,9 @@ class UnusedExclusion:
     Attributes:
         issue: What is wrong with the ids: another spelling or type is retrieved, they are those of another attribute
             of the items, no item has a value, or the corpus of the dataset has none of them.
-        query: A query as an example.
-        excluded_id: One of its ids to leave out.
-        retrieved_id: What is retrieved for it; None without an example.
+        query: A query as an example; None without an example.
+        excluded_id: One of its ids to leave out; None without an example.
+        retrieved_id: What is retrieved for it; None if nothing is, or without an example.
         kind: In what the spellings differ; None for another issue.
         attribute: The `match=` that compares the attribute with that value; empty for another issue.
         match: The `match=` that compares the items now; empty for a function.
@@ -70,13 +70,17 @@ class UnusedExclusion:
     """
 
     issue: ExclusionIssue
-    query: QueryId
-    excluded_id: DocumentId
+    query: QueryId | None = None
+    excluded_id: DocumentId | None = None
     retrieved_id: Any = None
     kind: NearIdKind | None = None
     attribute: str = ""
     match: str = "id"
     is_own_id: bool = False
+
+    def without_example(self) -> UnusedExclusion:
+        """Return the same issue without ids."""
+        return replace(self, query=None, excluded_id=None, retrieved_id=None)
 
 
 def warn_about_unused_exclusion(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
 
 
+# What names of clusters that are fingerprints begin with.
+HIDDEN_NAME_PREFIX = "cluster:"
+
+
 @dataclass(frozen=True, eq=False)
 class Clusters:
     """Queries and their clusters.
@@ -24,7 +29,8 @@ class Clusters:
     Attributes:
         queries: The ids of the queries.
         names: The names of clusters for each query: none, one or several. Queries that share a name, directly or
-            through other queries, are in one cluster; a query without a name is a cluster of its own.
+            through other queries, are in one cluster; a query without a name is a cluster of its own. They are all
+            fingerprints if they were hidden.
         by_source: Whether the names are sources that were found without `clusters=`.
     """
 
@@ -55,6 +61,8 @@ class Clusters:
 
     def merge(self, other: Clusters) -> Clusters:
         """Return the clusters of the queries of both."""
+        if {self._has_hidden_names, other._has_hidden_names} == {True, False}:
+            return self.hide_names().merge(other.hide_names())
         names_by_query = dict(zip(self.queries, self.names, strict=True))
         for query, names in zip(other.queries, other.names, strict=True):
             first_names = names_by_query.setdefault(query, names)
@@ -62,6 +70,47 @@ class Clusters:
                 raise ValueError(f"query {query!r} is in cluster {first_names!r} in one part and {names!r} in another")
         by_source = self.by_source and other.by_source
         return Clusters(tuple(names_by_query), list(names_by_query.values()), by_source)
+
+    def hide_names(self) -> Clusters:
+        """Return the same clusters under fingerprints of their names, which are often paths of sources.
+
+        Raises:
+            ValueError: If JSON cannot hold a name.
+        """
+        hidden_by_name: dict[Hashable, str] = {}
+        for names in self.names:
+            for name in names:
+                if name not in hidden_by_name:
+                    hidden_by_name[name] = _hide_name(name)
+        hidden_names = [tuple(sorted(hidden_by_name[name] for name in names)) for names in self.names]
+        return Clusters(self.queries, hidden_names, self.by_source)
+
+    @property
+    def _has_hidden_names(self) -> bool | None:
+        """Whether the names are fingerprints; None without any name."""
+        for names in self.names:
+            for name in names:
+                return _is_hidden(name)
+        return None
+
+
+def _is_hidden(name: Hashable) -> bool:
+    return isinstance(name, str) and name.startswith(HIDDEN_NAME_PREFIX)
+
+
+def _hide_name(name: Any) -> str:
+    """Return the fingerprint of a name; one that is a fingerprint stays as it is."""
+    # Imported here because only files without rankings need it.
+    from retrieval_metrics.inputs.fingerprints import fingerprint
+    from retrieval_metrics.inputs.json_codec import to_json_value
+
+    if _is_hidden(name):
+        return str(name)
+    if isinstance(name, tuple):
+        name = list(name)
+    if isinstance(name, float) and not isfinite(name):
+        name = repr(name)
+    return HIDDEN_NAME_PREFIX + fingerprint(["cluster", to_json_value(name, "the name of a cluster")])
 
 
 # The values of `clusters=`: the cluster of each query, as a mapping or a function of its id; `"source"`, the documents

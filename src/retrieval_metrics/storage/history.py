@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -132,22 +133,27 @@ class History(Printed):
     def table(self) -> pd.DataFrame:
         """Return a DataFrame with one row per entry and metric.
 
+        Where nothing can be concluded from the means of an entry, such as one whose ids match no judgment, they are NaN
+        and `warnings` says why; `entries` has the numbers.
+
         Raises:
             ImportError: If pandas is not installed; the message contains the command.
         """
         rows = []
         for entry in self.entries():
             for metric, mean in entry.means.items():
+                interval = entry.intervals[metric]
                 row = {
                     "label": entry.label,
                     "date": entry.date,
                     "metric": metric,
-                    "mean": mean,
-                    "low": entry.intervals[metric].low,
-                    "high": entry.intervals[metric].high,
+                    "mean": mean if entry.is_measured else nan,
+                    "low": interval.low if entry.is_measured else nan,
+                    "high": interval.high if entry.is_measured else nan,
                     "n": entry.n[metric],
                     "questions": entry.questions,
                     "rules": entry.rules,
+                    "warnings": "\n".join(entry.warnings),
                 }
                 rows.append(row)
         frame: pd.DataFrame = import_optional("pandas", "table").DataFrame(rows)
@@ -155,6 +161,8 @@ class History(Printed):
 
     def plot(self, metric: str | Metric | None = None, *, across: int | None = None) -> Figure:
         """Return a figure of a metric over time, with intervals and breaks where the questions or the rules changed.
+
+        Entries from whose means nothing can be concluded, such as one whose ids match no judgment, are "not measured".
 
         Args:
             metric: The metric; None takes the first of the last entry.

@@ -8,12 +8,14 @@ from math import isclose, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.version import __version__
-from retrieval_metrics.evaluation.data_warnings import find_data_warnings
+from retrieval_metrics.evaluation.data_findings import find_warnings_without_examples
 from retrieval_metrics.evaluation.score_fingerprints import (
     evaluation_set_fingerprint,
     rankings_fingerprint,
     rules_fingerprint,
 )
+from retrieval_metrics.evaluation.summary import LEVEL
+from retrieval_metrics.evaluation.summary import intervals as intervals_by_metric
 from retrieval_metrics.files.saved_format import format_current_time, validate_labels
 from retrieval_metrics.metrics.base.metric import match_metric_name
 from retrieval_metrics.reports import numbers
@@ -22,7 +24,9 @@ from retrieval_metrics.statistics.mean_intervals import Interval
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from retrieval_metrics.evaluation.data_warnings import WarningKind
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.metrics.base.metric import Metric
 
 
@@ -46,7 +50,8 @@ class Entry:
         saved: The file in which it was saved, as a path relative to the history; None if it was not saved.
         labels: The labels of the evaluation.
         version: The version of this package.
-        warnings: Why no conclusion may be drawn from its means, such as ids that match no judgment.
+        warnings: Why no conclusion may be drawn from its means, such as ids that match no judgment, without
+            examples; the means are then neither printed nor drawn.
     """
 
     label: str
@@ -82,8 +87,13 @@ class Entry:
             saved=saved,
             labels=validate_labels(labels),
             version=__version__,
-            warnings=tuple(warning.message for warning in find_data_warnings(scores) if warning.is_blocking),
+            warnings=find_reasons_against_means(scores),
         )
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether its means say how good the system is, so that they can be compared with those of other entries."""
+        return not self.warnings
 
     def mean(self, metric: str | Metric) -> float | None:
         """Return the mean of a metric, in any spelling; None if it was not computed."""
@@ -110,6 +120,38 @@ class Entry:
     def differs_from(self, other: Entry) -> list[str]:
         """Return which differ, the questions with their judgments or the rules; means are then not comparable."""
         return [name for name in ("questions", "rules") if getattr(self, name) != getattr(other, name)]
+
+
+# The warnings about data in which a mean says how ids match, not how good the system is.
+UNMEASURED: frozenset[WarningKind] = frozenset({"shifted_ids", "unused_exclusion"})
+# Those about ids and values that nearly match, which matter if they explain more than the confidence interval does.
+NEAR_IDS: frozenset[WarningKind] = frozenset({"near_misses", "near_queries", "value_types"})
+
+
+def find_reasons_against_means(scores: Scores) -> tuple[str, ...]:
+    """Return the warnings because of which no conclusion may be drawn from the means of scores, without examples."""
+    warnings = find_warnings_without_examples(scores)
+    kinds = set(UNMEASURED)
+    if any(warning.kind in NEAR_IDS for warning in warnings) and _depend_on_near_ids(scores):
+        kinds |= NEAR_IDS
+    return tuple(warning.message for warning in warnings if warning.is_blocking or warning.kind in kinds)
+
+
+def _depend_on_near_ids(scores: Scores) -> bool:
+    """Return whether a mean would leave its confidence interval if near ids counted as found."""
+    # Imported here because few entries have near ids.
+    from retrieval_metrics.evaluation.near_miss_effect import measure_near_miss_effect
+
+    intervals = intervals_by_metric(scores, LEVEL)
+    for metric, changes in measure_near_miss_effect(scores, scores.metrics).items():
+        sums = scores.sums("value", metric)
+        if sums is None or not sums.count:
+            continue
+        corrected = sums.mean + sum(changes.values()) / sums.count
+        interval = intervals[metric]
+        if not interval.low - ROUNDING <= corrected <= interval.high + ROUNDING:
+            return True
+    return False
 
 
 class MetricLine(NamedTuple):

@@ -34,9 +34,15 @@ MAX_MEAN_FOR_TEXT_ABOVE = 0.5
 # The number of letters of a label that are shown; `History.table` has whole labels.
 MAX_LABEL_LETTERS = 20
 
+# What stands in the place of a mean from which nothing can be concluded; the printed history says why.
+UNMEASURED = "not measured"
+
 
 def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int | None) -> Plot:
-    """Return the figure of a metric, in which lines join the means on the same questions under the same rules."""
+    """Return the figure of a metric, in which lines join the means on the same questions under the same rules.
+
+    Where nothing can be concluded from a mean, it is not drawn.
+    """
     names: dict[str, None] = {}
     for entry in entries:
         names |= dict.fromkeys(entry.means)
@@ -46,7 +52,8 @@ def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int |
         raise ValueError(f"no entry has {name}; the metrics are {', '.join(names)}")
 
     def draw(axes: Axes) -> None:
-        has_room_above = float(np.nanmax([entry.means[name] for entry in drawn])) < MAX_MEAN_FOR_TEXT_ABOVE
+        means = [entry.means[name] for entry in drawn if entry.is_measured and np.isfinite(entry.means[name])]
+        has_room_above = max(means, default=0.0) < MAX_MEAN_FOR_TEXT_ABOVE
         start = 0
         for position in range(1, len(drawn)):
             if drawn[position].differs_from(drawn[position - 1]):
@@ -54,6 +61,11 @@ def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int |
                 _draw_break(axes, position, drawn[position - 1], drawn[position], is_above=has_room_above)
                 start = position
         _draw_means(axes, drawn[start:], start, name)
+        unmeasured = [position for position, entry in enumerate(drawn) if not entry.is_measured]
+        for position in unmeasured:
+            _mark_unmeasured(axes, position)
+        if unmeasured:  # entries without a point need a place, too
+            axes.set_xlim(-0.5, len(drawn) - 0.5)
         _label_entries(axes, drawn)
         add_title(axes, f"{name}, mean and 95% CI")
         start_y_at_zero(axes)
@@ -63,8 +75,8 @@ def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int |
 
 
 def _draw_means(axes: Axes, entries: Sequence[Entry], start: int, name: str) -> None:
-    """Draw the means of entries that can be compared, joined by a line."""
-    means = np.array([entry.means[name] for entry in entries])
+    """Draw the means of entries that can be compared, joined by a line, which entries that say nothing break."""
+    means = np.array([entry.means[name] if entry.is_measured else np.nan for entry in entries])
     intervals = np.array([entry.intervals[name] for entry in entries])
     lengths = np.where(np.isfinite(intervals), np.abs(intervals - means[:, None]), 0).T
     axes.errorbar(
@@ -92,6 +104,22 @@ def _draw_break(axes: Axes, position: int, before: Entry, after: Entry, *, is_ab
         va="top" if is_above else "bottom",
         rotation=90,
         fontsize=SMALL_FONT_SIZE,
+    )
+
+
+def _mark_unmeasured(axes: Axes, position: int) -> None:
+    """Write in the place of a mean that it says how ids match, not how good the system is."""
+    axes.annotate(
+        UNMEASURED,
+        (position, 0),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        rotation=90,
+        fontsize=SMALL_FONT_SIZE,
+        color=TIED_COLOUR,
     )
 
 

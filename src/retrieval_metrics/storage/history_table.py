@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def entries_table(entries: Sequence[Entry]) -> Table:
-    """Return entries as a printable table, with notes where the questions or the rules changed."""
+    """Return entries as a printable table: where the questions or rules changed, and why means are left out."""
     metrics: dict[str, None] = {}
     for entry in entries:
         metrics |= dict.fromkeys(entry.means)
@@ -52,6 +52,7 @@ def chance_reminder(n_looks: int) -> str:
 
 
 def _format_mean(entry: Entry, metric: str) -> str:
-    if metric not in entry.means:
+    # As in a comparison, what says nothing about the system is not shown; a note says why.
+    if metric not in entry.means or not entry.is_measured:
         return "-"
     return numbers.format_mean(entry.means[metric], entry.intervals[metric])

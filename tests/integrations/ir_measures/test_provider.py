@@ -178,6 +178,15 @@ def test_a_run_that_shares_no_query_is_an_error(
         calculate([AP, nDCG @ 10], qrels, run)
 
 
+def test_a_warning_about_the_run_is_issued_once_for_all_measures() -> None:
+    qrels = {f"q{number}": {f"d{number}": 1} for number in range(10)}
+    run = {query: {f"{document}.txt": 1.0 for document in judged} for query, judged in qrels.items()}
+    run["q0"] = {"d0": 1.0}
+    with pytest.warns(Warning, match="slightly different ID") as caught:
+        RetrievalMetricsProvider().calc_aggregate([AP, AP(judged_only=True), nDCG(gains={1: 3})], qrels, run)
+    assert len(caught) == 1
+
+
 @pytest.mark.filterwarnings("error::retrieval_metrics.RetrievalWarning")
 @pytest.mark.parametrize(
     ("run", "message"),

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -191,6 +192,19 @@ def test_what_differing_ids_alone_keep_below_a_floor_is_not_measured(
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("kind", DIFFERENT_IDS)
+def test_differing_ids_of_an_evaluation_saved_without_rankings_are_not_measured_either(
+    check: RetrievalCheck, kind: str, tmp_path: Path
+) -> None:
+    qrels, run, _ = DIFFERENT_IDS[kind]
+    rm.evaluate(qrels, run, "mrr").save(tmp_path / "numbers.json", rankings=False)
+    with pytest.raises(pytest.fail.Exception) as failure:
+        check(rm.load(tmp_path / "numbers.json"), at_least={"mrr": 0.9 if kind == "type" else 0.5})
+    (line,) = str(failure.value).splitlines()
+    assert line.startswith("mrr not measured: ")
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 @pytest.mark.parametrize("bounds", [{"at_least": {"mrr": 1.0}}, {"at_least_per_query": {"mrr": 1.0}}])
 @pytest.mark.parametrize("is_evaluated", [True, False])
 def test_what_also_misses_its_floor_with_equal_ids_is_below_it_and_names_the_ids_too(
@@ -218,8 +232,10 @@ def test_a_given_score_below_its_floor_is_measured_whatever_the_ids(check: Retri
 
 
 def test_a_mean_of_nothing_is_below_its_floor_and_says_why(check: RetrievalCheck) -> None:
-    with pytest.raises(pytest.fail.Exception, match="mrr below floor: undefined: no query has a rel"):
+    with pytest.raises(pytest.fail.Exception, match="mrr below floor: undefined: no query has a rel") as caught:
         check({"q1": {"d1": 0}}, {"q1": ["d1"]}, {"mrr": 0.5})
+    # Neither a mean of nothing, nor documents that there are not.
+    assert len(str(caught.value).splitlines()) == 1
 
 
 ANSWERED = {f"q{number}": {f"a{number}": 1, "secret": -1} for number in range(26)}

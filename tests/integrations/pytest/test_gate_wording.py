@@ -35,6 +35,7 @@ from pytest_retrieval_metrics.gate_wording import (
     format_worse_than_best,
     mde_note,
     round_notes,
+    share_causes,
     too_few_note,
 )
 from pytest_retrieval_metrics.verdicts import Verdict
@@ -166,3 +167,21 @@ def test_the_means_of_rounds_are_printed_if_there_are_several() -> None:
     assert round_notes(2, {"mrr": [0.4, 0.6]}) == [
         "2 rounds, pooled per query; means of the rounds: mrr 0.400 to 0.600, SD 0.141"
     ]
+
+
+def test_metrics_that_were_not_measured_for_one_cause_share_a_line() -> None:
+    lines = [
+        "mrr not measured: no judged document was retrieved",
+        "map below floor: 0.100 < 0.5",
+        "ndcg@5 not measured: another cause",
+        "recall@5 not measured: no judged document was retrieved",
+        "mrr not measured: no judged document was retrieved",
+    ]
+    assert share_causes(lines) == [
+        "mrr and recall@5 not measured: no judged document was retrieved",
+        *lines[1:3],
+        "",
+        "",
+    ]
+    assert share_causes(lines[1:3]) == lines[1:3]
+    assert share_causes([]) == []

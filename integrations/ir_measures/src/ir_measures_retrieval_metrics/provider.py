@@ -135,8 +135,9 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc]  # as above
         if not judged_run:
             # No query is judged: the core says why, such as ids that are int here and str there.
             judged_run = scores_by_query
+        issued: set[str] = set()
         for group in self.groups:
-            evaluation = _evaluate_group(group, judged_run)
+            evaluation = _evaluate_group(group, judged_run, issued)
             for measure, metric in group.metrics.items():
                 for query, value in evaluation.per_query[metric].items():
                     if not isnan(value):  # ir_measures fills in its own value where a measure is undefined
@@ -150,15 +151,24 @@ def _warn_about_empty_run(n_queries: int) -> None:
     )
 
 
-def _evaluate_group(group: _MeasureGroup, run: Mapping[str, Mapping[str, float]]) -> rm.Evaluation:
-    """Return the evaluation of the measures of a group; its warnings point to the line that called ir_measures."""
+def _evaluate_group(group: _MeasureGroup, run: Mapping[str, Mapping[str, float]], issued: set[str]) -> rm.Evaluation:
+    """Return the evaluation of the measures of a group; its warnings point to the line that called ir_measures.
+
+    Args:
+        group: The measures.
+        run: The run.
+        issued: The warnings about this run that were issued before, to which further ones are added.
+    """
     with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
         evaluation = rm.evaluate(
             group.qrels, run, list(group.metrics.values()), rules=RULES, unjudged=group.unjudged, clusters=None
         )
     for warning in recorded:
-        warn(str(warning.message), warning.category, host=HOST)
+        message = str(warning.message)
+        if message not in issued:
+            issued.add(message)
+            warn(message, warning.category, host=HOST)
     return evaluation
 
 

@@ -8,6 +8,7 @@ from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval_metrics.baseline_gates import BASELINE, NOW, better_queries, drop_p_value, worse_queries
+from pytest_retrieval_metrics.gate_wording import share_causes
 from retrieval_metrics import Metric
 from retrieval_metrics.integration_api.text import numbers
 
@@ -44,13 +45,14 @@ def format_failure(
     It has at most `MAX_LINES` lines, unless more queries are asked for than by default. Queries are shown for the first
     failed metric alone, and for the first in which lower is better.
     """
-    heads = [_format_head(verdict) for verdict in failed]
+    first_lines = share_causes([verdict.line for verdict in failed])
+    heads = [_format_head(line, verdict.details) for line, verdict in zip(first_lines, failed, strict=True)]
     room = None
     if show <= DEFAULT_N_QUERIES:
         room = MAX_LINES - len(notes) - sum(map(len, heads))
         if room < MAX_LINES // 2:
             # The queries say more than the intervals of further metrics.
-            heads[1:] = [[verdict.line] for verdict in failed[1:]]
+            heads[1:] = [_format_head(line, "") for line in first_lines[1:]]
             room = max(MAX_LINES - len(notes) - sum(map(len, heads)), MIN_QUERY_LINES)
     failed_queries = _FailedQueries(evaluation, failed, comparison, show)
     lines: list[str] = []
@@ -107,11 +109,11 @@ def _is_higher_better(metric: str) -> bool:
     return Metric.parse(metric).definition.higher_is_better
 
 
-def _format_head(verdict: Verdict) -> list[str]:
-    """Return the line of a verdict, and one with its details if it has some."""
-    if verdict.details:
-        return [verdict.line, f"  {verdict.details}"]
-    return [verdict.line]
+def _format_head(line: str, details: str) -> list[str]:
+    """Return the line of a verdict, and one with its details if it has some; nothing if another line has both."""
+    if not line:
+        return []
+    return [line, f"  {details}"] if details else [line]
 
 
 def format_baseline_changes(shown_path: str, comparison: Comparison, show: int) -> list[str]:
@@ -230,6 +232,8 @@ def _format_lowest(evaluation: Evaluation, metric: str, show: int, room: int | N
     if not _can_explain(evaluation, metric):
         return _format_worst_values(evaluation, metric, show, room)
     worst = evaluation.worst(metric, show)
+    if not worst.n:  # the verdict says that the metric is undefined
+        return []
     mean = evaluation.means[metric]
     below_mean = [explained.query for explained in worst if explained.values[metric] < mean]
     # `worst` has only the queries that are shown; the line on the others counts all.

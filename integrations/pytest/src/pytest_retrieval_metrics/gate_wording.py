@@ -55,6 +55,28 @@ def format_verdict(verdict: Verdict) -> str:
     return f"{line}: {verdict.figures}" if verdict.figures else line
 
 
+def share_causes(lines: Sequence[str]) -> list[str]:
+    """Return lines of verdicts in which metrics that were not measured for the same cause share the first of theirs.
+
+    The other lines of these metrics become empty.
+    """
+    separator = f" {OUTCOME_LABELS['not_measured']}: "
+    metrics_by_cause: dict[str, dict[str, None]] = {}
+    for line in lines:
+        metric, found_separator, cause = line.partition(separator)
+        if found_separator:
+            metrics_by_cause.setdefault(cause, {})[metric] = None
+    shared_lines = []
+    for line in lines:
+        _, found_separator, cause = line.partition(separator)
+        if not found_separator:
+            shared_lines.append(line)
+            continue
+        metrics = metrics_by_cause.pop(cause, {})
+        shared_lines.append(f"{numbers.join_names(list(metrics))}{separator}{cause}" if metrics else "")
+    return shared_lines
+
+
 def format_verdict_with_details(verdict: Verdict) -> str:
     """Return the line of a verdict and its further numbers."""
     return f"{verdict.line}; {verdict.details}" if verdict.details else verdict.line
@@ -89,7 +111,9 @@ def format_below_floor(miss: MeanBelowFloor) -> str:
 
 
 def format_below_floor_details(miss: MeanBelowFloor) -> str:
-    """Return the mean that misses a floor, and its interval."""
+    """Return the mean that misses a floor, and its interval; empty if it is undefined, which is said already."""
+    if isnan(miss.mean):
+        return ""
     interval = f"{numbers.level_name(miss.level)} {numbers.format_interval(miss.interval)}"
     return f"mean {numbers.format_value(miss.mean)}, {interval}"
 

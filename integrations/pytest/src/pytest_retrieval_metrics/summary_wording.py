@@ -13,7 +13,7 @@ from pytest_retrieval_metrics.check_records import (
     has_failed,
     list_changed_queries,
 )
-from pytest_retrieval_metrics.gate_wording import format_outcome
+from pytest_retrieval_metrics.gate_wording import format_outcome, share_causes
 from retrieval_metrics.integration_api.text import Table, numbers
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def list_failure_lines(record: CheckRecord) -> list[str]:
     for row in record["metrics"]:
         if row["outcome"] not in {"passed", "stored"}:
             lines += row["lines"]
-    return lines
+    return [line for line in share_causes(lines) if line]
 
 
 def format_outcomes(record: CheckRecord) -> str:

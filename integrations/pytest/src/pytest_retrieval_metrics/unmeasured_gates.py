@@ -27,15 +27,15 @@ def shown_metrics(metrics: Iterable[str]) -> list[Verdict]:
 def common_ids_gate(evaluation: Evaluation) -> list[Verdict]:
     """Refuse rankings without any judged document if a mean is 0, because their ids probably differ from the judged."""
     zero_metric = _find_zero_metric(evaluation)
-    origin = evaluation.scores.origin
-    if zero_metric is None or origin is None or not origin.judged.is_empty:
+    if zero_metric is None:
         return []
-    figures = NO_COMMON_IDS
     for warning in find_data_warnings(evaluation.scores):
         if warning.is_blocking:  # its message also says what to write
-            figures = warning.message
-            break
-    return [Verdict(metric=zero_metric, outcome="not_measured", figures=figures)]
+            return [Verdict(metric=zero_metric, outcome="not_measured", figures=warning.message)]
+    origin = evaluation.scores.origin
+    if origin is None or not origin.judged.is_empty:
+        return []
+    return [Verdict(metric=zero_metric, outcome="not_measured", figures=NO_COMMON_IDS)]
 
 
 def _find_zero_metric(evaluation: Evaluation) -> str | None:
