@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
 
 import retrieval_metrics as rm
 
@@ -35,7 +36,9 @@ def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:
     history.add(rm.evaluate(QRELS, dict.fromkeys(QRELS, ("9f8a",)), "mrr"), "foreign")
     (axes,) = history.plot("mrr").axes
     assert [(text.get_text(), text.xy[0]) for text in axes.texts] == [("not measured", 1)]  # type: ignore[attr-defined]
-    drawn = axes.containers[0].lines[0].get_ydata()
+    means = axes.containers[0]
+    assert isinstance(means, ErrorbarContainer)
+    drawn = means.lines[0].get_ydata()
     assert [bool(value == 1) for value in drawn] == [True, False]
     assert np.isnan(drawn[1])
 
