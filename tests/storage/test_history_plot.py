@@ -38,7 +38,7 @@ def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:
     assert [(text.get_text(), text.xy[0]) for text in axes.texts] == [("not measured", 1)]  # type: ignore[attr-defined]
     means = axes.containers[0]
     assert isinstance(means, ErrorbarContainer)
-    drawn = means.lines[0].get_ydata()
+    drawn = np.asarray(means.lines[0].get_ydata(), dtype=np.float64)
     assert [bool(value == 1) for value in drawn] == [True, False]
     assert np.isnan(drawn[1])
 
