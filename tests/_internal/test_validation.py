@@ -82,6 +82,6 @@ def test_the_message_about_an_unknown_key_is_printed_without_quotes() -> None:
     evaluation = rm.evaluate({"q1": ["d1"]}, {"q1": ["d1"]}, "mrr")
     with pytest.raises(KeyError) as raised:
         evaluation.explain("q2")
-    assert str(raised.value) == "query 'q2' was not evaluated; the evaluated queries begin with 'q1'"
+    assert str(raised.value) == "query 'q2' was not evaluated; the evaluated queries include 'q1'"
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
     assert str(UnknownKeyError()) == ""

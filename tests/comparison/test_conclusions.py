@@ -46,11 +46,11 @@ CLAUSES = {
     "no worse": r"; (by the one-sided test, )?\S+ is non-inferior ",
     "not shown": (
         r"; (non-inferiority of \S+ not shown|non-inferiority \(margin \S+\) is not shown either"
-        r"|rare losses that exceed the margin \S+ on average are not)"
+        r"|rare losses that would leave \S+ worse by more than the margin of \S+ are not)"
     ),
     "worse by more": r", exceeding the margin",
     "not by more": r", within the margin",
-    "open by more": r"; whether the loss exceeds the margin \S+ is inconclusive",
+    "open by more": r"; whether the loss exceeds the margin of \S+ is inconclusive",
 }
 ABOUT_GRADES = {"grades change nothing", "nothing unjudged", "other grades"}
 ABOUT_MARGIN = {"no worse", "not shown", "worse by more", "not by more", "open by more"}

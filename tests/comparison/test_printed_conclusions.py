@@ -65,9 +65,9 @@ GRADES = {
     ),
 }
 MARGIN = {
-    "exceeded": re.compile(r", exceeding the margin (?P<margin>\S+)"),
-    "within": re.compile(r", within the margin (?P<margin>\S+)"),
-    "loss open": re.compile(r"; whether the loss exceeds the margin (?P<margin>\S+) is inconclusive"),
+    "exceeded": re.compile(r", exceeding the margin of (?P<margin>\S+)"),
+    "within": re.compile(r", within the margin of (?P<margin>\S+)"),
+    "loss open": re.compile(r"; whether the loss exceeds the margin of (?P<margin>\S+) is inconclusive"),
     "noninferior": re.compile(
         r"; (?P<one_sided>by the one-sided test, )?(?P<system>\w+) is non-inferior \(margin (?P<margin>[^)]+)\)"
     ),
@@ -76,7 +76,8 @@ MARGIN = {
         r"; non-inferiority of (?P<system>\w+) not shown \(margin (?P<margin>[^)]+)\): (?P<why>.+)"
     ),
     "rare losses": re.compile(
-        r"; rare losses that exceed the margin (?P<margin>\S+) on average are not ruled out: (?P<why>.+)"
+        r"; rare losses that would leave (?P<system>\w+) worse by more than the margin of (?P<margin>\S+) are not "
+        r"ruled out: (?P<why>.+)"
     ),
 }
 

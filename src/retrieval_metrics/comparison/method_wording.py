@@ -21,7 +21,9 @@ EFFECT_SIZE = "effect size, the mean difference divided by the SD of the differe
 # Notes that say what these columns are.
 MDE_MEANING = f"MDE: {MINIMUM_DETECTABLE_EFFECT}"
 EFFECT_SIZE_MEANING = f"d_z: {EFFECT_SIZE}"
-COUNTS_MEANING = "W/T/L: numbers of queries on which the first system wins, ties and loses"
+COUNTS_MEANING = (
+    "W/T/L: numbers of queries on which the first system in the difference (a in a - b) wins, ties and loses"
+)
 
 # What the columns mean, for readers of a report.
 GLOSSARY = {
@@ -34,7 +36,8 @@ GLOSSARY = {
     "(randomisation test: the systems are exchanged on random sets of queries, the same for all metrics; assumes "
     "differences symmetric about 0); at most 0.05 is significant at 95%.",
     "d_z": f"{EFFECT_SIZE}.",
-    "W/T/L": "wins/ties/losses: the number of queries on which the first system is better, equal and worse.",
+    "W/T/L": "wins/ties/losses: the number of queries on which the first system in the difference (a in a - b) is "
+    "better, equal and worse.",
     "MDE": f"{MINIMUM_DETECTABLE_EFFECT}. A dash means that it is unknown: there are too few queries, none "
     "differs, or the systems are not comparable.",
 }

@@ -81,10 +81,10 @@ def _margin_note(conclusion: Conclusion) -> str:
 def _loss_note(outcome: MarginOutcome, margin: float) -> str:
     """Return whether the loss of a system that is worse exceeds the margin."""
     if outcome == "inferior":
-        return f", exceeding the margin {margin:g}"
+        return f", exceeding the margin of {margin:g}"
     if outcome == "noninferior":
-        return f", within the margin {margin:g}"
-    return f"; whether the loss exceeds the margin {margin:g} is inconclusive"
+        return f", within the margin of {margin:g}"
+    return f"; whether the loss exceeds the margin of {margin:g} is inconclusive"
 
 
 def _not_shown_note(conclusion: Conclusion, margin: float, margin_test: MarginTest) -> str:
@@ -94,7 +94,10 @@ def _not_shown_note(conclusion: Conclusion, margin: float, margin_test: MarginTe
         # Where the sentence says that nothing can be shown, the size of a possible loss would contradict it.
         return f"; non-inferiority (margin {margin:g}) is not shown either"
     if conclusion.kind == "better":
-        text = f"; rare losses that exceed the margin {margin:g} on average are not ruled out"
+        text = (
+            f"; rare losses that would leave {conclusion.system} worse by more than the margin of {margin:g} are not "
+            "ruled out"
+        )
         aim = "rule them out"
     else:
         text = f"; non-inferiority of {conclusion.system} not shown (margin {margin:g})"

@@ -219,7 +219,7 @@ class Changes(Evaluation):
         """
         if query not in self._pairs:
             raise UnknownKeyError(
-                f"query {query!r} was not compared; the queries begin with {list(self._pairs)[:N_NAMED]}"
+                f"query {query!r} was not compared; the queries include {list(self._pairs)[:N_NAMED]}"
             )
         query_texts = _query_texts(queries)
         moves = self._moves(query, self._document_texts(corpus))

@@ -345,7 +345,7 @@ class Scores:
         self.require_origin("inspected query by query")
         if query not in self._position_by_query:
             examples = ", ".join(map(repr, self.queries[:3]))
-            raise UnknownKeyError(f"query {query!r} was not evaluated; the evaluated queries begin with {examples}")
+            raise UnknownKeyError(f"query {query!r} was not evaluated; the evaluated queries include {examples}")
         return self._position_by_query[query]
 
     @property
