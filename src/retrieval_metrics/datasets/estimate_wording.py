@@ -211,8 +211,8 @@ def gap_notes(gaps: SampleGaps) -> list[str]:
         if ungraded_documents.n_ungraded:
             notes.append(
                 f"{ungraded_documents.n_ungraded:,} of {ungraded_documents.n_retrieved:,} documents in the systems' "
-                f"top {ungraded_documents.depth} results were not graded by {ungraded_documents.graders} and count as not "
-                "relevant (to add earlier judgments, merge Labels.from_qrels(qrels, grader=...) "
+                f"top {ungraded_documents.depth} results were not graded by {ungraded_documents.graders} and count as "
+                "not relevant (to add earlier judgments, merge Labels.from_qrels(qrels, grader=...) "
                 'with these labels; rm.compare(..., unjudged="bounds") bounds the effect of documents without grades)'
             )
     return notes
