@@ -54,7 +54,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "two evaluations": (lambda: anything.compare(RESULT, RESULT), 'write compare({"a": first, "b": second})'),
     "a metric that the evaluations lack": (
         lambda: anything.compare({"a": RESULT, "b": RESULT}, "recall@100chars"),
-        "for recall@100chars, evaluate each system with metrics=[...] that name it",
+        "for recall@100chars, evaluate each system with metrics=['recall@100chars']",
     ),
     "a list of runs": (lambda: anything.compare(QRELS, [RUN, RUN]), 'write compare(qrels, {"a": run, "b": other_run})'),
     "no runs": (lambda: rm.compare(QRELS), 'write compare(qrels, {"a": run, "b": other_run})'),

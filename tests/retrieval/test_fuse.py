@@ -88,7 +88,7 @@ def test_items_of_a_run_with_weight_0_are_left_out_but_checked(method: str) -> N
     (item,) = rm.fuse({"dense": dense, "web": web}, method, weights=[1, 0])["q"]
     assert (item.id, item.text, item.copies) == ("d1", None, ())
     assert list(rm.fuse({"dense": dense, "web": web}, method, weights=[1, 0])) == ["q"]
-    with pytest.raises(TypeError, match="document ids of 'dense' are str and those of 'web' are int"):
+    with pytest.raises(TypeError, match="document IDs of 'dense' are str and those of 'web' are int"):
         rm.fuse({"dense": dense, "web": {"q": {1: 0.5}}}, method, weights=[1, 0])
 
 

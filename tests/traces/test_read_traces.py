@@ -415,8 +415,8 @@ class TestBrokenTraces:
 ONE_SPAN = {"trace": "t1", "span": "s1", "parent": None, "kind": "retriever", "input": "q", "output": [{"id": "d1"}]}
 WRONG_SPANS: list[tuple[Any, str]] = [
     ({**ONE_SPAN, "span": "s2", "start": "soon"}, r"line 3: the time of span 's2' .* of trace 't1' cannot be read"),
-    ({"trace": "t1", "kind": "retriever"}, r"line 3: a span needs an id and a trace"),
-    ({"unknown": 1}, r"line 3: a span needs an id and a trace.* has 'unknown'"),
+    ({"trace": "t1", "kind": "retriever"}, r"line 3: a span needs an ID and a trace"),
+    ({"unknown": 1}, r"line 3: a span needs an ID and a trace.* has 'unknown'"),
     (3, r"line 3: a trace must hold spans as objects, got 3"),
     ([1, 2], r"line 3: message 1 of conversation .* is not a message"),
     ({**ONE_SPAN, "kind": "search"}, r"line 3: span 's1' has the kind 'search'"),
@@ -441,7 +441,7 @@ def test_an_error_names_the_element_of_an_array_or_a_list(tmp_path: Path) -> Non
     spans: list[Any] = [ONE_SPAN, {"trace": "t1", "kind": "retriever"}]
     path = tmp_path / "spans.json"
     path.write_text(json.dumps(spans, indent=1))
-    with pytest.raises(ValueError, match=r"spans\.json, element 2: a span needs an id"):
+    with pytest.raises(ValueError, match=r"spans\.json, element 2: a span needs an ID"):
         rm.read_traces(path)
-    with pytest.raises(ValueError, match=r"^element 2: a span needs an id"):
+    with pytest.raises(ValueError, match=r"^element 2: a span needs an ID"):
         rm.read_traces(spans)

@@ -181,9 +181,9 @@ def audit(
         >>> print(audit({"q": ["a", "b"]}, {"q": ["a", "a", "b"]}, "map", rules=["standard", "llama_index"]))
         metric  standard  llama_index
         map       0.8333       1.5000
-        1 query; compared with standard
-        llama_index: a duplicate document counts again (map in 1 of 1); e.g. map of 'q': 1.5000 vs 0.8333: document
-        'a' is retrieved twice
+        1 query; compared with the standard rules
+        llama_index: a duplicate document counts again (map in 1 of 1); e.g. map of 'q': 1.5000 vs 0.8333 (document
+        'a' is retrieved twice)
         judged@10 67%; unjudged documents count as not relevant
     """
     audited_metrics = as_metrics(metrics)

@@ -162,7 +162,7 @@ def make_first_answer_check(
         ...     check({"q1": ["d7"]})
         ... except ValueError as error:
         ...     print(str(error).partition(";")[0])
-        a cutoff of 2000chars needs the lengths of the items, but the rankings hold only ids
+        a cutoff of 2000chars needs the lengths of the items, but the rankings hold only IDs
     """
     rules = as_rules(rules, ties, unjudged)
     parsed_metrics = as_metrics(metrics)
