@@ -23,7 +23,7 @@ MEANING = {
     "hit_rate@5": "share of questions with something relevant among the first 5 passages",
     "full_recall@5": "share of questions with everything they need among the first 5",
     "recall@10": "share of the relevant passages that are among the first 10",
-    "precision@5": "share of the first 5 that is relevant; few questions have 5 relevant passages, so 1 is rare",
+    "precision@5": "share of the first 5 that are relevant; few questions have 5 relevant passages, so 1 is rare",
     "mrr@10": "1 / rank of the first relevant passage: 0.5 is rank 2",
     "map": "whether everything relevant is near the top",
     "ndcg@10": "whether the best passages come first, by their grades from 3 (full answer) to 1 (helps)",
