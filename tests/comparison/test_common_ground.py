@@ -138,7 +138,7 @@ def test_rules_of_another_name_that_do_the_same_are_the_same() -> None:
 
 
 def test_no_query_in_common_is_refused() -> None:
-    with pytest.raises(ValueError, match="no query is the same in 'old' and 'new': 3 of 3 queries are only in 'old'"):
+    with pytest.raises(ValueError, match="no query is identical in 'old' and 'new': 3 of 3 queries are only in 'old'"):
         find(old=evaluate(range(3)), new=evaluate(range(5, 8)))
 
 

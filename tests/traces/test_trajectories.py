@@ -81,7 +81,7 @@ def test_two_agents_are_compared_on_the_questions_that_both_have() -> None:
     assert "share no query on which uncited is defined" in sentences["uncited"]
     assert "only in ours" not in str(comparison)
     assert set(comparison.to_pandas()["metric"]) == set(RECORDED.properties())
-    with pytest.raises(ValueError, match="no query is the same in"):
+    with pytest.raises(ValueError, match="no query is identical in"):
         rm.compare({"ours": ours, "other": rm.Trajectories({"x": RECORDED}).properties()})
 
 

@@ -92,7 +92,7 @@ def find_common_ground(scores: Mapping[str, Scores], metrics: tuple[Metric, ...]
         metrics: The metrics to compare; None takes all that the evaluations share.
 
     Raises:
-        ValueError: If the rules differ, no query is the same in all evaluations, or they share no metric.
+        ValueError: If the rules differ, no query is identical in all evaluations, or they share no metric.
     """
     (first_name, first_scores), *others = scores.items()
     query_mismatches: list[QueryMismatch] = []
@@ -108,7 +108,7 @@ def find_common_ground(scores: Mapping[str, Scores], metrics: tuple[Metric, ...]
     if not common_queries:
         notes = " ".join(map(format_query_mismatch, query_mismatches))
         raise ValueError(
-            f"no query is the same in {' and '.join(map(repr, scores))}: {notes} Re-evaluate the "
+            f"no query is identical in {' and '.join(map(repr, scores))}: {notes} Re-evaluate the "
             "saved rankings with the current questions: evaluate(questions, rm.load(path).scores.origin.run)"
         )
     compared_metrics = _find_common_metrics(scores, metrics)

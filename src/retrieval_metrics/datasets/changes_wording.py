@@ -27,7 +27,7 @@ def format_unchanged(
     text = f"identical top {depth} in {n_unchanged} of {numbers.format_query_count(n_queries)}"
     if not moved:
         return text
-    most_moved = ", ".join(f"{query} {numbers.format_value(value)}" for query, value in moved)
+    most_moved = ", ".join(f"{query} ({numbers.format_value(value)})" for query, value in moved)
     extreme = "highest" if is_bound else "lowest"
     return f"{text}; {extreme} {column}: {most_moved}"
 

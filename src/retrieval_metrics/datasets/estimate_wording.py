@@ -73,7 +73,7 @@ def _means_table(estimate: Estimate) -> Table:
     n_queries = len(estimate.sample.population)
     notes = [
         f"mean: estimate of the human-graded {TARGET.format(f'{n_queries:,}')}",
-        "human only, model only: the mean from these grades alone",
+        "human only, model only: the mean from human or model grades alone",
         "eff. n: number of randomly sampled human-graded queries that would give the same precision without the model",
     ]
     optional_notes = [_no_help_note(estimate), _undefined_note(estimate)]

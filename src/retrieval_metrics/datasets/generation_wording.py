@@ -73,8 +73,8 @@ def _rank_note(generated: GeneratedQuestions) -> str:
     if not n_answerable:
         return ""
     return (
-        f"BM25 rank of the answer: 1 for {numbers.format_count(n_first, 'question')}, 2 to {LAST_RANK_OF_PAGE} for "
-        f"{n_on_page:,}, lower or not retrieved for {n_answerable - n_first - n_on_page:,}"
+        f"BM25 ranks the answer first for {numbers.format_count(n_first, 'question')}, at ranks 2 to "
+        f"{LAST_RANK_OF_PAGE} for {n_on_page:,}, and lower or not at all for {n_answerable - n_first - n_on_page:,}"
     )
 
 

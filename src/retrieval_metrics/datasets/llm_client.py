@@ -220,7 +220,7 @@ class LlmClient:
             shown_reply = repr(str(reply)[:_SHOWN_LENGTH])
             if shown_reply not in message:
                 reply_note = f"; the reply was {shown_reply}"
-        self.stop_reason = f"{limit} consecutive replies were unusable; error of the last: {message}{reply_note}"
+        self.stop_reason = f"{limit} consecutive replies were unusable; last error: {message}{reply_note}"
 
     async def _call(self, prompt: str, options: Mapping[str, Any]) -> str:
         if self.stop_reason is not None:

@@ -90,7 +90,7 @@ OTHER_RULES = SUITE.replace("baseline=True", "baseline=True, rules=RULES").repla
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (SUITE.replace('"e": 1', '"e": 2'), "no query is the same *40 of 40 queries have different judgments*"),
+        (SUITE.replace('"e": 1', '"e": 2'), "no query is identical *40 of 40 queries have different judgments*"),
         (SUITE.replace("True", 'True, rules="trec_eval"'), "*use different rules*"),
         (OTHER_RULES, "*metric parameters differ*"),
     ],

@@ -273,7 +273,7 @@ class TestCeilings:
             ),
             (
                 {"qrels": {"q0": ["a0"]}, "at_most": {"leak@5": 0}},
-                "leak@5 not checked: no query has a forbidden document",
+                "leak@5 not checked: no document is judged forbidden",
             ),
             (
                 {"qrels": {"q0": ["a0"]}, "at_most": {"false_answer": 0}},
