@@ -107,7 +107,7 @@ def test_runs_have_the_names_of_their_files_or_those_they_are_given(
     assert "two runs are named 'good'" in capsys.readouterr().err
     assert main(["compare", qrels, f"first={good}", f"second={good}", "-m", "mrr"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "first and second have identical values on every query" in out.replace(
+    assert "first and second have identical values in mrr on every query" in out.replace(
         "second and first", "first and second"
     )
     assert main(["compare", *systems, "--baseline", "best"]) == 2

@@ -74,7 +74,7 @@ def test_degenerate_results_can_be_drawn(tmp_path: Path) -> None:
     comparison.plot().savefig(tmp_path / "comparison.png")
     rm.evaluate({"none": {"d": 0}}, {"none": ["d"]}, ["dcg", "bpref"]).report(tmp_path / "evaluation.html")
     assert "nan" in read(tmp_path / "evaluation.html")[0]
-    assert "have identical values on every query" in read(tmp_path / "comparison.html")[0]
+    assert "have identical values" in read(tmp_path / "comparison.html")[0]
 
 
 def test_without_matplotlib_plots_say_the_command_and_reports_are_written(

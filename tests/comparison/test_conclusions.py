@@ -22,8 +22,8 @@ HEADLINES = {
     "worse": r"^(?P<system>\S+) is worse than (?P<baseline>\S+) in (?P<metric>[^\s,]+)( in this sample)? by ",
     "not_significant": r"^No significant difference between (?P<system>\S+) and (?P<baseline>\S+) "
     r"in (?P<metric>[^\s:;,]+)",
-    "identical": r"^(?P<system>\S+) and (?P<baseline>\S+) have identical values on every query "
-    r"in (?P<metric>[^\s:;,.]+)",
+    "identical": r"^(?P<system>\S+) and (?P<baseline>\S+) have identical values "
+    r"in (?P<metric>[^\s:;,.]+) on every query",
     "depends_on_unjudged": r"^(?P<system>\S+) is (better|worse) than (?P<baseline>\S+) "
     r"in (?P<metric>\S+) as judged, but this depends on unjudged documents: the difference is ",
     "not_comparable": r"^(?P<system>\S+) and (?P<baseline>\S+) are not comparable in (?P<metric>[^\s:]+): ",

@@ -41,7 +41,7 @@ STATEMENTS = {
         r"at least (?P<min_units>\d+) are needed"
     ),
     "identical": re.compile(
-        r"(?P<subject>\w+) and (?P<reference>\w+) have identical values on every query in (?P<metric>[^\s;]+)"
+        r"(?P<subject>\w+) and (?P<reference>\w+) have identical values in (?P<metric>[^\s;]+) on every query"
     ),
     "depends_on_unjudged": re.compile(
         r"(?P<subject>\w+) is (?P<comparative>better|worse) than (?P<reference>\w+) in (?P<metric>\S+) as judged, "

@@ -181,7 +181,7 @@ def test_sampling_and_ignorance_are_one_sentence() -> None:
     assert conclusion.sentence.endswith("; all of the top 3 are judged.")
     (identical,) = quietly(qrels, {"old": old, "new": old}, "recall@5", unjudged="bounds").conclusions
     assert identical.sentence == (
-        "new and old have identical values on every query in recall@5; all of the top 5 are judged."
+        "new and old have identical values in recall@5 on every query; all of the top 5 are judged."
     )
 
 

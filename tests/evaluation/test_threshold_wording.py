@@ -24,7 +24,7 @@ def test_scores_that_tell_nothing_apart_are_not_worth_a_threshold() -> None:
     threshold = rm.threshold(questions(60), run_of([1.0] * 60))
     assert (threshold.score, threshold.mean_after, threshold.is_useful) == (1.0, 0.0, False)
     assert threshold.conclusion == (
-        "No threshold is worthwhile: the lowest one that limits false answers to 10%, 1, would cut "
+        "No threshold is worthwhile: 1, the lowest one that limits false answers to 10%, would cut "
         f"{threshold.metric} from {threshold.mean_before:.3f} to 0.000."
     )
 

@@ -77,7 +77,7 @@ def test_two_agents_are_compared_on_the_questions_that_both_have() -> None:
     assert (comparison.difference("calls", "theirs", "ours").paired.count, comparison.n["uncited"]) == (8, 0)
     sentences = {name: comparison.conclusions.get(name).sentence for name in RECORDED.properties()}
     assert sentences["calls"] == "theirs is better than ours in calls by 2.00 on every query."
-    assert sentences["distinct"] == "theirs and ours have identical values on every query in distinct."
+    assert sentences["distinct"] == "theirs and ours have identical values in distinct on every query."
     assert "share no query on which uncited is defined" in sentences["uncited"]
     assert "only in ours" not in str(comparison)
     assert set(comparison.to_pandas()["metric"]) == set(RECORDED.properties())

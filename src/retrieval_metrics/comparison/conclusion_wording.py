@@ -159,7 +159,7 @@ def _format_not_comparable(names: _Names, obstacle: str) -> str:
 
 
 def _format_identical(names: _Names) -> str:
-    where = f"on every query in {names.metrics}"
+    where = f"in {names.metrics} on every query"
     if names.has_several_others:
         return f"{names.other_systems} have the same values as {names.system} {where}"
     return f"{names.pair} have identical values {where}"

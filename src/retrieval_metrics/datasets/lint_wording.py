@@ -387,8 +387,9 @@ def format_few_passages_skipped(min_passages: int) -> str:
 def format_unanswered_by_bm25(question: str, chance: float) -> str:
     """Say for which question BM25 finds hardly anything relevant."""
     return (
-        f"BM25 ranks the passages relevant to {quote_beginning(question)} low (randomly drawn passages rank as high in "
-        f"{chance:.0%} of draws): the question may be hard, unanswerable, or paired with another question's judgments"
+        f"the passages relevant to {quote_beginning(question)} rank low in BM25 (random passages would rank at least "
+        f"as high with probability {chance:.0%}): the question may be hard, unanswerable, or paired with another "
+        "question's judgments"
     )
 
 
@@ -403,7 +404,7 @@ def format_judgments_of_other_question(question: str, better_question: str) -> s
 def format_easy_for_bm25(question: str) -> str:
     """Say which question is easy."""
     return (
-        f"BM25 ranks a passage relevant to {quote_beginning(question)} first, so the question does not discriminate "
+        f"a passage relevant to {quote_beginning(question)} ranks first in BM25, so the question does not discriminate "
         "between retrievers"
     )
 

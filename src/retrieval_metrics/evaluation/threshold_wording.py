@@ -41,9 +41,9 @@ def format_threshold_conclusion(threshold: Threshold) -> str:
         )
     if not threshold.is_useful:
         return (
-            "No threshold is worthwhile: the lowest one that limits false answers to "
-            f"{_format_percent(threshold.max_false_answers)}, {format_score(threshold.score)}, would cut "
-            f"{threshold.metric} from {threshold.mean_before:.3f} to {threshold.mean_after:.3f}."
+            f"No threshold is worthwhile: {format_score(threshold.score)}, the lowest one that limits false answers to "
+            f"{_format_percent(threshold.max_false_answers)}, would cut {threshold.metric} from "
+            f"{threshold.mean_before:.3f} to {threshold.mean_after:.3f}."
         )
     promise = (
         f"Keep results scoring above {format_score(threshold.score)}: with {_format_percent(threshold.level)} "

@@ -280,7 +280,7 @@ def read_run(
             return read_json_run(rankings, reader.name, allowed)
         table = _as_long_table(content, RUN_ROLES, columns, _table_name(reader, detected), allowed)
         if detected in POSITIONAL_FORMATS:
-            table.require_no_ranks_as_scores("pass format='msmarco', for lines query document rank")
+            table.require_no_ranks_as_scores("pass format='msmarco' if the lines are 'query document rank'")
         elif not header:
             table.require_no_ranks_as_scores()
         return Run([table.rankings()])

@@ -224,18 +224,18 @@ def _layout_hint(n_columns: int, layout: TrecLayout) -> str:
     """Return a hint at what a file with another number of columns seems to be; empty if that is unclear."""
     if layout is RUN_LAYOUT and n_columns == len(QRELS_LAYOUT.fields):
         return (
-            "; a line with four columns is from TREC qrels, which read_qrels reads; for lines query document rank "
-            "score, as ColBERT writes them, pass format='colbert'"
+            "; a line with four columns is from TREC qrels, which read_qrels reads; if the lines are "
+            "'query document rank score', as written by ColBERT, pass format='colbert'"
         )
     if layout is QRELS_LAYOUT and n_columns == len(RUN_LAYOUT.fields):
         return "; a line with six columns is from a TREC run, which read_run reads"
     if n_columns != len(layout.used):
         return ""
     if layout is QRELS_LAYOUT:
-        return "; for BEIR qrels pass format='tsv', for lines query document L2, as in NTCIR, format='ntcir'"
+        return "; for BEIR qrels, pass format='tsv'; if the lines are 'query document L2', as in NTCIR, format='ntcir'"
     return (
-        "; for lines query document rank, as in MS MARCO, pass format='msmarco', for lines query document score, as in "
-        "Tevatron, format='tevatron'"
+        "; if the lines are 'query document rank', as in MS MARCO, pass format='msmarco'; if they are 'query document "
+        "score', as in Tevatron, format='tevatron'"
     )
 
 
