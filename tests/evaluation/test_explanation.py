@@ -334,7 +334,7 @@ def test_failures_as_a_frame_and_as_a_figure() -> None:
 
 def test_forbidden_results_as_a_frame() -> None:
     worst = rm.evaluate({"q1": {"a": 1, "b": -1}}, {"q1": ["b", "a"]}, "leak@2").worst("leak@2")
-    assert worst.to_pandas().to_numpy().tolist() == [["q1", "", 1.0, "b", -1.0, 1]]
+    assert worst.to_pandas().to_numpy().tolist() == [["q1", "", 1.0, "b", -1.0, 1, "forbidden", "above a at rank 2"]]
 
 
 def test_no_query_is_perfect_where_none_has_a_value() -> None:
