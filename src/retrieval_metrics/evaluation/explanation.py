@@ -387,13 +387,15 @@ def explain(
 
 def worst(
     scores: Scores,
-    metric: str | Metric,
+    metric: str | Metric | None,
     n: int,
     queries: QueryTexts | Questions | None = None,
     corpus: Mapping[Any, str] | None = None,
 ) -> Worst:
     """Explain the worst queries and sum the failures of all; see `Evaluation.worst`."""
     n_worst = positive_integer(n, "n")
+    if metric is None:
+        metric = scores.metrics[0]
     name = find_metric_name(scores, metric)
     explainer = Explainer(scores, metric, corpus)
     scored_metric = scores.metrics[scores.metrics.index(Metric.parse(name))]
