@@ -76,6 +76,18 @@ def format_rounded(number: float, digits: int) -> str:
     return f"{float(f'{number:.{digits}g}'):.15g}"
 
 
+def format_two_digits(number: float) -> str:
+    """Return a number with two significant digits, such as `0.40`, as all minimum detectable effects are shown.
+
+    Example:
+        >>> format_two_digits(0.4), format_two_digits(0.0996), format_two_digits(0.0304), format_two_digits(347.2)
+        ('0.40', '0.10', '0.030', '350')
+    """
+    if isnan(number) or isinf(number):
+        return f"{number}"
+    return f"{float(f'{number:.1e}'):.{rounding.count_decimals(number, 2)}f}"
+
+
 def format_signed(number: float) -> str:
     """Return `+0.0445`; NaN and values next to 0 have no sign."""
     return f"+{format_three_digits(number)}" if number >= NEGLIGIBLE else format_three_digits(number)
@@ -92,8 +104,8 @@ def format_p_value(p: float) -> str:
 
 
 def format_size(number: float) -> str:
-    """Return `0.0512`, or `-` if the size is infinite or NaN."""
-    return "-" if isinf(number) or isnan(number) else format_three_digits(number)
+    """Return a minimum detectable effect, `0.051`, or `-` if it is infinite or NaN."""
+    return "-" if isinf(number) or isnan(number) else format_two_digits(number)
 
 
 def format_count(number: int, singular: str, plural: str = "") -> str:
