@@ -75,7 +75,8 @@ def test_without_a_common_query_no_number_is_shown() -> None:
     assert (difference.n, difference.comparable) == (0, True)
     assert difference_cells(difference) == ["-"] * 4
     assert "no common query" in repr(difference)
-    numbers = comparison.to_pandas().set_index("metric").loc["faithfulness"]
+    frame = comparison.to_pandas()
+    (numbers,) = frame[frame["metric"] == "faithfulness"].to_dict("records")
     for column in ("difference", "ci_low", "p_corrected", "p_uncorrected", "p_t", "effect_size", "wins", "mde"):
         assert isnan(numbers[column]), column
     conclusion = comparison.conclusions.get("faithfulness").as_dict()
