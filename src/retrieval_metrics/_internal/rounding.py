@@ -29,13 +29,8 @@ def format_ends(low: float, high: float) -> str:
 def _count_decimals(number: float) -> int:
     if isnan(number) or isinf(number) or abs(number) < NEGLIGIBLE:
         return 3
-    decimals = count_decimals_of_three_digits(number)
+    decimals = count_decimals(number, 3)
     return max(decimals, 3) if abs(number) <= 1 else decimals
-
-
-def count_decimals_of_three_digits(number: float) -> int:
-    """Return how many decimals show three significant digits of a number other than 0."""
-    return count_decimals(number, 3)
 
 
 def count_decimals(number: float, n_digits: int) -> int:

@@ -6,7 +6,7 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal import rounding
-from retrieval_metrics._internal.rounding import NEGLIGIBLE, count_decimals_of_three_digits, format_ends
+from retrieval_metrics._internal.rounding import NEGLIGIBLE, count_decimals, format_ends
 
 if TYPE_CHECKING:
     from retrieval_metrics.statistics.mean_intervals import Interval
@@ -63,7 +63,7 @@ def format_three_digits(number: float) -> str:
         return f"{number}"
     if abs(number) < NEGLIGIBLE:
         return "0"
-    return f"{number:.{count_decimals_of_three_digits(number)}f}"
+    return f"{number:.{count_decimals(number, 3)}f}"
 
 
 def format_rounded(number: float, digits: int) -> str:
@@ -85,7 +85,7 @@ def format_two_digits(number: float) -> str:
     """
     if isnan(number) or isinf(number):
         return f"{number}"
-    return f"{float(f'{number:.1e}'):.{rounding.count_decimals(number, 2)}f}"
+    return f"{float(f'{number:.1e}'):.{count_decimals(number, 2)}f}"
 
 
 def format_signed(number: float) -> str:
