@@ -62,7 +62,7 @@ def test_the_details_have_the_intervals_of_the_means_and_the_largest_changes() -
     lines = [" ".join(line.split()) for line in str(comparison.details).splitlines()]
     assert f"mrr 0.500 [{low:.3f}, {high:.3f}] 1.000 [0.680, 1.000] 8" in lines
     assert "metric difference 95% CI p W/T/L d_z MDE" in lines
-    assert f"mrr +0.500 {interval_text(comparison, 'mrr')} {format_three_digits(2 / 2**8)} 8/0/0 - 0.401" in lines
+    assert f"mrr +0.500 {interval_text(comparison, 'mrr')} {format_three_digits(2 / 2**8)} 8/0/0 - 0.40" in lines
     assert any(line.startswith("largest changes in mrr: q0 “What is q0?” +0.500, ") for line in lines)
 
 

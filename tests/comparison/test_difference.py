@@ -1,9 +1,12 @@
 """A difference of two systems: its sign, its interval, what it could have shown, and the queries that moved."""
 
+from math import isnan
+
 import pytest
 
 import retrieval_metrics as rm
 from ranked_systems import METRICS, drawn, systems
+from retrieval_metrics.comparison.difference import difference_cells
 from retrieval_metrics.statistics import detectable_difference, queries_needed
 
 
@@ -59,6 +62,26 @@ def test_differences_are_printed_in_a_table_per_pair() -> None:
         assert list(table.header[-2:]) == ["d_z", "MDE"]
     short = comparison.differences.by_pair["b", "a"].table()
     assert short.header[-1] == "W/T/L"
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_without_a_common_query_no_number_is_shown() -> None:
+    evaluations = {}
+    for name, queries in (("one", ["q1", "q2"]), ("two", ["q3", "q4"])):
+        evaluation = rm.evaluate({f"q{n}": ["a"] for n in range(5)}, {f"q{n}": ["a"] for n in range(5)}, "mrr")
+        evaluations[name] = evaluation.with_scores({"faithfulness": dict.fromkeys(queries, 0.5)})
+    comparison = rm.compare(evaluations)
+    difference = comparison.difference("faithfulness")
+    assert (difference.n, difference.comparable) == (0, True)
+    assert difference_cells(difference) == ["-"] * 4
+    assert "no common query" in repr(difference)
+    frame = comparison.to_pandas()
+    (numbers,) = frame[frame["metric"] == "faithfulness"].to_dict("records")
+    for column in ("difference", "ci_low", "p_corrected", "p_uncorrected", "p_t", "effect_size", "wins", "mde"):
+        assert isnan(numbers[column]), column
+    conclusion = comparison.conclusions.get("faithfulness").as_dict()
+    assert (conclusion["p_corrected"], conclusion["interval"]) == (None, None)
+    assert comparison.differences.table(whole=True).rows[-1] == ["faithfulness", *["-"] * 6]
 
 
 def test_the_values_of_a_difference_cannot_be_changed() -> None:

@@ -13,6 +13,7 @@ from retrieval_metrics.reports.numbers import (
     format_p_value,
     format_signed,
     format_three_digits,
+    format_two_digits,
     format_value,
     level_name,
 )
@@ -135,7 +136,7 @@ def expect_statement(conclusion: Conclusion) -> tuple[str, dict[str, str]]:
             return "too_few", {**parts, "n_units": f"{details.n_units}", "min_units": f"{details.min_units}"}
         mde = details.mde().spread
         parts |= {"level": level_name(conclusion.level), "low": format_signed(low), "high": format_signed(high)}
-        return "not_significant", {**parts, "mde": "" if math.isinf(mde) else f"{mde:.2g}"}
+        return "not_significant", {**parts, "mde": "" if math.isinf(mde) else format_two_digits(mde)}
     if conclusion.kind == "depends_on_unjudged":
         assert conclusion.unjudged_bounds is not None
         bounds = conclusion.unjudged_bounds.interval

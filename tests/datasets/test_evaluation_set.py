@@ -161,7 +161,7 @@ def test_a_notebook_and_a_frame_show_the_questions() -> None:
     rows[0] |= {"source": "a.md", "answer": "because"}
     questions = rm.EvaluationSet.from_dataset(rows)
     frame = questions.to_pandas()
-    assert list(frame.columns) == ["text", "relevant", "source", "answer"]
+    assert list(frame.columns) == ["text", "n_relevant", "source", "answer"]
     assert list(frame.loc["q0"]) == ["why 0?", 2, "a.md", "because"]
     assert len(frame) == 12
     shown = questions._repr_html_()

@@ -332,9 +332,16 @@ def test_failures_as_a_frame_and_as_a_figure() -> None:
         rm.evaluate(QUESTIONS, {"q1": ["a"], "q2": ["b"]}, "recall@1").worst("recall@1").plot()
 
 
+def test_the_worst_queries_are_those_of_the_first_metric() -> None:
+    result = rm.evaluate(QUESTIONS, {"q1": ["x", "a"], "q2": ["y"]}, ["hit_rate@1", "mrr"])
+    assert result.worst() == result.worst("hit_rate@1")
+    assert result.worst(n=1) == result.worst("hit_rate@1", 1)
+    assert result.worst("mrr") != result.worst()
+
+
 def test_forbidden_results_as_a_frame() -> None:
     worst = rm.evaluate({"q1": {"a": 1, "b": -1}}, {"q1": ["b", "a"]}, "leak@2").worst("leak@2")
-    assert worst.to_pandas().to_numpy().tolist() == [["q1", "", 1.0, "b", -1.0, 1]]
+    assert worst.to_pandas().to_numpy().tolist() == [["q1", "", 1.0, "b", -1.0, 1, "forbidden", "above a at rank 2"]]
 
 
 def test_no_query_is_perfect_where_none_has_a_value() -> None:

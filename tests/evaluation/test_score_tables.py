@@ -23,6 +23,12 @@ def test_tables(make: Any) -> None:
     assert wide_evaluation.queries == (1, 2)
     with pytest.raises(ValueError, match="has no column 'query'; it has 'qid', 'measure', 'value'"):
         rm.Evaluation.from_frame(make(long), query="query", metric="measure")
+    indexed = pd.DataFrame({"mrr": [0.5]}, index=pd.Index(["q1"], name="query"))
+    with pytest.raises(ValueError, match=r"'query' is its index: pass frame\.reset_index\(\)"):
+        rm.Evaluation.from_frame(indexed, query="query", value="mrr")
+    assert rm.Evaluation.from_frame(indexed.reset_index(), query="query", value="mrr").means == {"mrr": 0.5}
+    with pytest.raises(TypeError, match=r"Evaluation\.from_frame\(frame, query=\.\.\., value=\.\.\.\)"):
+        rm.Evaluation.from_scores(indexed)  # type: ignore[arg-type]  # that is what is tested
     twice = {"qid": ["1", "1"], "measure": ["P@5", "P@5"], "value": [0.5, 0.6]}
     with pytest.raises(ValueError, match="query '1' has two scores of 'P@5'"):
         rm.Evaluation.from_frame(make(twice), query="qid", metric="measure")

@@ -24,4 +24,7 @@ def test_numbers_are_written_for_reading() -> None:
     assert numbers.format_change(0.71391, 0.71389) == "0.71391 -> 0.71389"
     assert numbers.format_distinct(0.79996, 0.8)[0] == "0.79996"  # what is below a floor is seen to be below it
     assert numbers.join_names(["a", "b"]) == "a and b"
-    assert (numbers.format_size(float("inf")), numbers.format_size(0.05)) == ("-", "0.0500")
+    assert (numbers.format_size(float("inf")), numbers.format_size(0.05)) == ("-", "0.050")
+    # One precision for all p values and effects of a column.
+    assert [numbers.format_p_value(p) for p in (1.0, 0.9996, 0.0412)] == ["1.00", "1.00", "0.0412"]
+    assert [numbers.format_two_digits(effect) for effect in (0.37, 0.4, 0.0996)] == ["0.37", "0.40", "0.10"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, isinf, isnan, log10
+from math import isinf, isnan
 
 # A number that is closer to 0 is rounding, or nothing that anybody cares for.
 NEGLIGIBLE = 5e-7
@@ -29,13 +29,19 @@ def format_ends(low: float, high: float) -> str:
 def _count_decimals(number: float) -> int:
     if isnan(number) or isinf(number) or abs(number) < NEGLIGIBLE:
         return 3
-    decimals = count_decimals_of_three_digits(number)
+    decimals = count_decimals(number, 3)
     return max(decimals, 3) if abs(number) <= 1 else decimals
 
 
-def count_decimals_of_three_digits(number: float) -> int:
-    """Return how many decimals show three significant digits of a number other than 0."""
-    return max(2 - floor(log10(abs(number))), 0)
+def count_decimals(number: float, n_digits: int) -> int:
+    """Return how many decimals show some significant digits of a number, as it is after rounding: 0.9996 is 1.00.
+
+    Example:
+        >>> count_decimals(0.0123, 3), count_decimals(0.9996, 3), count_decimals(1234.5, 2)
+        (4, 2, 0)
+    """
+    exponent = int(f"{number:.{n_digits - 1}e}".partition("e")[2])
+    return max(n_digits - 1 - exponent, 0)
 
 
 def without_minus_zero(text: str) -> str:

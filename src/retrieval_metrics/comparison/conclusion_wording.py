@@ -326,8 +326,8 @@ def _range_note(effects: Sequence[float]) -> str:
     """Return the smallest to the largest effect; empty if one is unknown."""
     if any(map(isinf, effects)):
         return ""
-    smallest = numbers.format_rounded(min(effects), 2)
-    largest = numbers.format_rounded(max(effects), 2)
+    smallest = numbers.format_two_digits(min(effects))
+    largest = numbers.format_two_digits(max(effects))
     if smallest == largest:
         return smallest
     return f"{smallest} to {largest}"

@@ -268,6 +268,8 @@ class Difference:
     def __repr__(self) -> str:
         if not self.comparable:
             return f"<Difference {self.system} - {self.baseline} in {self.metric}: not comparable, n={self.n}>"
+        if not self.n:
+            return f"<Difference {self.system} - {self.baseline} in {self.metric}: no common query>"
         return (
             f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.format_signed(self.mean)}, "
             f"p {numbers.format_p_value(self.p_corrected)} (uncorrected {numbers.format_p_value(self.p_uncorrected)}), "
@@ -328,13 +330,13 @@ class Differences(tuple[Difference, ...], Printed):
 
 
 def if_measured(difference: Difference, number: float) -> float:
-    """Return a number of a difference if both systems were measured; else NaN, because it would be no result."""
-    return number if difference.measured else nan
+    """Return a number of a difference if both systems were measured on a query; else NaN, for it would be no result."""
+    return number if difference.measured and difference.n else nan
 
 
 def if_comparable(difference: Difference, number: float) -> float:
-    """Return an interval end, p value or the like if the systems are comparable; else NaN."""
-    return number if difference.comparable else nan
+    """Return an interval end, p value or the like if the systems are comparable and share a query; else NaN."""
+    return number if difference.comparable and difference.n else nan
 
 
 class SupportedNumbers(TypedDict):
@@ -370,8 +372,10 @@ def difference_cells(difference: Difference) -> list[str]:
     """Return a difference with its interval, its p value and its wins, ties and losses, as cells of a table.
 
     Of systems that are not comparable, nothing is shown that would support a conclusion: no interval and no p value,
-    and no difference at all unless both systems were measured.
+    and no difference at all unless both systems were measured. Without a common query, nothing is shown.
     """
+    if not difference.n:
+        return [UNKNOWN] * 4
     mean = UNKNOWN
     counts = UNKNOWN
     if difference.measured:
@@ -390,7 +394,7 @@ def _format_effect_size(difference: Difference) -> str:
     """Return the effect size; `-` if a system was not measured, or the differences do not vary, so that it has none."""
     effect_size = difference.paired.effect_size
     has_no_spread = difference.n_units < MIN_UNITS_FOR_SPREAD and not difference.identical
-    if not difference.measured or has_no_spread or not isfinite(effect_size):
+    if not difference.n or not difference.measured or has_no_spread or not isfinite(effect_size):
         return UNKNOWN
     return numbers.format_signed(effect_size)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics._internal.optional_packages import import_optional
 from retrieval_metrics.datasets.merge_and_split import merge_sets, select_queries, split_queries
 from retrieval_metrics.files.question_files import read_question_source
+from retrieval_metrics.inputs.column_detection import COUNT_COLUMN
 from retrieval_metrics.inputs.conversations import texts_with_conversation
 from retrieval_metrics.inputs.documents import SourceDocuments, source_text_by_name
 from retrieval_metrics.inputs.pieces import Span
@@ -128,10 +129,11 @@ class EvaluationSet(Questions):
         return f"<EvaluationSet: {numbers.format_count(len(self.queries), 'question')}{example}>"
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a DataFrame with one row per question: its text, its relevant documents, and where it comes from.
+        """Return a DataFrame with one row per question: its text, how much is relevant, and where it comes from.
 
-        `relevant` counts the documents, quotes or spans with a grade above 0. Columns of the provenance and of the
-        answers are there if any question has them.
+        `n_relevant` counts the documents, quotes or spans with a grade above 0. Columns of the provenance and of the
+        answers are there if any question has them. The table is to look at: it does not name the documents, so no
+        questions can be read from it; `save` writes what `load` reads.
 
         Raises:
             ImportError: If pandas is not installed; the message contains the command that installs it.
@@ -146,7 +148,7 @@ class EvaluationSet(Questions):
         grades_by_query = as_qrels(self.qrels).graded()
         for query, text in self.queries.items():
             grades = grades_by_query.get(query, {}).values()
-            row: dict[str, Any] = {"text": text, "relevant": sum(grade > 0 for grade in grades)}
+            row: dict[str, Any] = {"text": text, COUNT_COLUMN: sum(grade > 0 for grade in grades)}
             if query in self.provenance:
                 row |= {name: value for name, value in self.provenance[query].as_dict().items() if name != "labels"}
                 row |= self.provenance[query].labels
@@ -156,7 +158,7 @@ class EvaluationSet(Questions):
 
     @staticmethod
     def _columns(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-        columns = dict.fromkeys(["text", "relevant"])
+        columns = dict.fromkeys(["text", COUNT_COLUMN])
         for row in rows:
             columns |= dict.fromkeys(row)
         return list(columns)
@@ -171,7 +173,7 @@ class EvaluationSet(Questions):
         notes = [numbers.format_count(len(self.queries), "question")]
         if len(self.queries) > len(shown):
             notes.append(f"the first {len(shown)} are shown; .to_pandas() has all")
-        words = tuple(number for number, column in enumerate(["query", *columns]) if column != "relevant")
+        words = tuple(number for number, column in enumerate(["query", *columns]) if column != COUNT_COLUMN)
         return Table(["query", *columns], cells, notes, words=words).html()
 
     @property

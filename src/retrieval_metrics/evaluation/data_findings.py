@@ -79,8 +79,13 @@ class DataFindings:
         return replace(self, judged_shares=shares_by_depth, ranked_ids_fingerprint=None)
 
 
-def collect_data_findings(scores: Scores) -> DataFindings | None:
-    """Return what is found in the data of scores; None if they came without it."""
+def collect_data_findings(scores: Scores, *, with_fingerprints: bool = True) -> DataFindings | None:
+    """Return what is found in the data of scores; None if they came without it.
+
+    Args:
+        scores: The scores.
+        with_fingerprints: Whether to compute the fingerprints of judgments and rankings, which takes long.
+    """
     origin = scores.origin
     if origin is None:
         return scores.findings
@@ -115,8 +120,8 @@ def collect_data_findings(scores: Scores) -> DataFindings | None:
         judged_shares=judged_shares,
         has_nonrelevant=has_nonrelevant_judgments(scores),
         question_fingerprints=question_fingerprints(scores),
-        judgments_fingerprints=judgments_fingerprints(scores),
-        ranked_ids_fingerprint=_fingerprint_ranked_ids(scores, origin),
+        judgments_fingerprints=judgments_fingerprints(scores) if with_fingerprints else {},
+        ranked_ids_fingerprint=_fingerprint_ranked_ids(scores, origin) if with_fingerprints else None,
     )
 
 

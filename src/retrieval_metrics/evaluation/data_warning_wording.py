@@ -102,6 +102,11 @@ def format_without_examples(warning: DataWarning) -> str:
     return f"{WITHOUT_EXAMPLES[warning.kind]}. {SEE_EXAMPLES}"
 
 
+def format_warning_of_parts(message: str, n_parts: int, n_all_parts: int) -> str:
+    """Return a warning that holds for some of the parts that were merged, or for all with other numbers."""
+    return f"{message} (in {n_parts} of the {n_all_parts} merged parts)"
+
+
 def format_own_id_first(own_id_first: OwnIdFirst) -> str:
     """Return the warning that the first result of most queries is the query itself."""
     queries = numbers.format_count(own_id_first.n_checked, "query", "queries")

@@ -417,7 +417,7 @@ class Evaluation(Printed):
 
     def worst(
         self,
-        metric: str | Metric,
+        metric: str | Metric | None = None,
         n: int = 10,
         *,
         queries: QueryTexts | Questions | None = None,
@@ -428,7 +428,7 @@ class Evaluation(Printed):
         Queries with the best possible value are not listed.
 
         Args:
-            metric: A metric that was computed.
+            metric: A metric that was computed; None takes the first.
             n: How many queries.
             queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
                 if these came with texts.

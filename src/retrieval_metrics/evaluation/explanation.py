@@ -33,6 +33,7 @@ from retrieval_metrics.evaluation.explainer import Explainer, find_metric_name
 from retrieval_metrics.evaluation.ranking_depths import UNKNOWN_DEPTHS
 from retrieval_metrics.evaluation.relevant_texts import RelevantTexts
 from retrieval_metrics.evaluation.summary_wording import depth_notes
+from retrieval_metrics.inputs.column_detection import FAILURE_COLUMNS
 from retrieval_metrics.inputs.questions import choose_query_texts
 from retrieval_metrics.metrics.base.metric import Metric
 from retrieval_metrics.reports.display_text import format_one_line, shorten
@@ -178,7 +179,7 @@ class Explanation(Printed):
         """
         pandas = import_optional("pandas", "to_pandas")
         frame: pd.DataFrame = pandas.DataFrame(
-            [_finding_record(finding) for finding in self.findings], columns=FINDING_COLUMNS
+            [_finding_record(finding) for finding in self.findings], columns=FAILURE_COLUMNS
         )
         return frame
 
@@ -310,7 +311,7 @@ class Worst(Printed, Sequence[Explanation]):
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per missing document of the listed queries, the worst query first.
 
-        For a metric in which lower is better, a row per forbidden result.
+        For a metric in which lower is better, a row per forbidden result, whose outcome is `forbidden`.
 
         Raises:
             ImportError: If pandas is not installed; the message contains the command that installs it.
@@ -323,9 +324,10 @@ class Worst(Printed, Sequence[Explanation]):
             if self.n_imperfect is None:
                 records += [query_record | _finding_record(finding) for finding in explanation.failures]
             else:
-                records += [query_record | _forbidden_record(result) for result in explanation.forbidden]
-        columns = FINDING_COLUMNS if self.n_imperfect is None else FORBIDDEN_COLUMNS
-        frame: pd.DataFrame = pandas.DataFrame(records, columns=["query", "text", self.metric, *columns])
+                for result in explanation.forbidden:
+                    records.append(query_record | _forbidden_record(result, explanation.standing_note(result)))
+        columns = ["query", "text", self.metric, *FAILURE_COLUMNS]
+        frame: pd.DataFrame = pandas.DataFrame(records, columns=columns)
         return frame
 
     def plot(self) -> Figure:
@@ -346,11 +348,6 @@ class Worst(Printed, Sequence[Explanation]):
         return f"<Worst by {self.metric}: {self.summary}>"
 
 
-# The columns of a relevant document, and of a forbidden result, in a data frame.
-FINDING_COLUMNS = ("document", "grade", "rank", "outcome", "detail")
-FORBIDDEN_COLUMNS = ("document", "grade", "rank")
-
-
 def _finding_record(finding: Finding) -> dict[str, Any]:
     return {
         "document": finding.label,
@@ -361,8 +358,14 @@ def _finding_record(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _forbidden_record(result: Result) -> dict[str, Any]:
-    return {"document": result.label, "grade": result.grade, "rank": result.rank}
+def _forbidden_record(result: Result, standing: str) -> dict[str, Any]:
+    return {
+        "document": result.label,
+        "grade": result.grade,
+        "rank": result.rank,
+        "outcome": "forbidden",
+        "detail": standing,
+    }
 
 
 def _format_result(result: Result) -> str:
@@ -384,13 +387,15 @@ def explain(
 
 def worst(
     scores: Scores,
-    metric: str | Metric,
+    metric: str | Metric | None,
     n: int,
     queries: QueryTexts | Questions | None = None,
     corpus: Mapping[Any, str] | None = None,
 ) -> Worst:
     """Explain the worst queries and sum the failures of all; see `Evaluation.worst`."""
     n_worst = positive_integer(n, "n")
+    if metric is None:
+        metric = scores.metrics[0]
     name = find_metric_name(scores, metric)
     explainer = Explainer(scores, metric, corpus)
     scored_metric = scores.metrics[scores.metrics.index(Metric.parse(name))]

@@ -103,7 +103,7 @@ def _read_scores(
     scores: Any, bounds: Bounds | Mapping[str, Bounds] | None, lower_is_better: str | Collection[str]
 ) -> dict[Metric, dict[QueryId, float]]:
     """Return checked scores by metric and query."""
-    refuse_frame(scores, "scores", "Evaluation.from_frame")
+    refuse_frame(scores, "scores", "Evaluation.from_frame(frame, query=..., value=...)")
     if not isinstance(scores, Mapping) or not scores:
         raise TypeError(f"scores must map the name of each metric to {EXPECTED_SCORES}, got {scores!r:.60}")
     names = list(scores)

@@ -10,6 +10,7 @@ import numpy as np
 
 from retrieval_metrics._internal.validation import common_id_type
 from retrieval_metrics.evaluation.evaluation import TOTALS_WITHOUT_CLUSTERS, Evaluation
+from retrieval_metrics.evaluation.merged_findings import merge_findings
 from retrieval_metrics.evaluation.scores import COLUMNS, Scores
 from retrieval_metrics.evaluation.totals import Totals
 from retrieval_metrics.inputs.clusters import Clusters
@@ -30,6 +31,9 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
     Means, intervals and counts come from sums that are rounded only after the last part is added, so the results do not
     depend on how the data is split. If every part is an `Evaluation`, the result holds the values of every query. If
     parts are `Totals`, it holds only sums, and raises an error for per-query values.
+
+    What is wrong with the data of the parts, such as ids that nearly match, is known of the whole, which `compare`
+    refuses like them. Parts that are `Totals` hold nothing of it.
 
     Args:
         parts: Evaluations of different queries, or their totals, with the same metrics and rules; read one by one.
@@ -78,6 +82,7 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
 
 
 def _merge_scores(parts: Sequence[Scores], totals: Totals) -> Scores:
+    clusters = _merge_clusters(parts)
     return Scores(
         metrics=totals.metrics,
         queries=tuple(_merge_queries(parts)),
@@ -86,7 +91,8 @@ def _merge_scores(parts: Sequence[Scores], totals: Totals) -> Scores:
         rules=totals.rules,
         scale=totals.scale,
         budget_fills=_merge_budget_fills(parts),
-        clusters=_merge_clusters(parts),
+        clusters=clusters,
+        findings=merge_findings(parts, clusters),
     )
 
 

@@ -17,6 +17,7 @@ from retrieval_metrics.matching.matching_options import Matching
 if TYPE_CHECKING:
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.metrics.base.rules import Rules
 
 
@@ -38,7 +39,11 @@ def judgments_fingerprints(scores: Scores) -> dict[QueryId, str]:
     """Return the fingerprint of the judgments of each query; none if the scores came without them."""
     if scores.origin is None:
         return {} if scores.findings is None else dict(scores.findings.judgments_fingerprints)
-    qrels = scores.origin.judged.qrels
+    return fingerprint_judgments(scores.origin.judged.qrels)
+
+
+def fingerprint_judgments(qrels: Qrels) -> dict[QueryId, str]:
+    """Return the fingerprint of the judgments of each query."""
     return {query: judgments_fingerprint(judgments) for query, judgments in qrels.as_dict().items()}
 
 

@@ -35,9 +35,13 @@ def read_scores_frame(
 
 def _require_columns(frame: Any, required: Sequence[str]) -> None:
     names = column_names(frame)
+    index_names = getattr(getattr(frame, "index", None), "names", ())  # of pandas, as `Evaluation.to_pandas` has it
     for name in required:
         if name not in names:
-            raise ValueError(f"the table has no column {name!r}; it has {', '.join(map(repr, names))}")
+            message = f"the table has no column {name!r}; it has {', '.join(map(repr, names))}"
+            if name in index_names:
+                message += f"; {name!r} is its index: pass frame.reset_index()"
+            raise ValueError(message)
 
 
 def _iterate_scores(

@@ -29,6 +29,10 @@ RELEVANT_COLUMNS = (
     *("ground_truth_ids", "ground_truth_doc_ids", "ground_truth_document_ids", "ground_truth_chunk_ids"),
     *("expected_docs", "expected_documents", "gold_docs", "gold_documents"),
 )
+# A column of the questions that `to_pandas` returns: how many documents are relevant, not which.
+COUNT_COLUMN = "n_relevant"
+# The columns of a document that a query failed to find, or should not have found, in the tables of `worst`.
+FAILURE_COLUMNS = ("document", "grade", "rank", "outcome", "detail")
 # Columns that grow as a document fits less well, so that they are no scores.
 DISTANCE_COLUMNS = ("distance", "dist", "l2", "cost")
 
@@ -113,6 +117,7 @@ def find_columns(
     """
     column_names = list(names)
     columns_by_user = dict(columns or {})
+    _refuse_failures(column_names, source)
     for role in columns_by_user:
         if role not in roles:
             raise ValueError(f"columns= takes {', '.join(roles)}, not {role!r}")
@@ -133,6 +138,15 @@ def find_columns(
         if requirement.meaning_if_missing and role not in column_by_role and role not in columns_by_user:
             _require_no_candidate(column_names, role, requirement.meaning_if_missing, column_by_role, source)
     return column_by_role
+
+
+def _refuse_failures(column_names: Collection[str], source: str) -> None:
+    """Raise if a table holds the failures of the worst queries, which are no run and only some of the judgments."""
+    if {"query", *FAILURE_COLUMNS} <= set(column_names):
+        raise ValueError(
+            f"{source} holds the failures of the worst queries, as worst(...).to_pandas() does: only some of the "
+            "judgments, and no ranking; read the file or object that was evaluated instead"
+        )
 
 
 def require_different_columns(columns: Columns, number_roles: Collection[str] = NUMBER_ROLES) -> None:

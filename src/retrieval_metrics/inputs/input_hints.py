@@ -34,12 +34,21 @@ def refuse_open_file(source: object, reader: str) -> None:
     raise TypeError(f"{reader} takes the path of a file, got an open one ({type(source).__name__}); {advice}")
 
 
-def refuse_frame(argument: Any, role: str, reader: str) -> None:
-    """Raise if a table is given where a mapping is meant."""
+def refuse_frame(argument: Any, role: str, advice: str) -> None:
+    """Raise if a table is given where a mapping is meant.
+
+    Args:
+        argument: What is given.
+        role: What it should be, such as `"rankings"`.
+        advice: The call that reads it, such as `"Run.from_frame(frame)"`.
+
+    Raises:
+        TypeError: If it is a table.
+    """
     has_columns = hasattr(argument, "columns") or hasattr(argument, "column_names")
     if has_columns and not isinstance(argument, Mapping):
         raise TypeError(
-            f"{role} must be a mapping of query IDs, got a {type(argument).__name__}; read it with {reader}(frame)"
+            f"{role} must be a mapping of query IDs, got a {type(argument).__name__}; read it with {advice}"
         )
 
 

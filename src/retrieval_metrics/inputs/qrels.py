@@ -99,7 +99,7 @@ class Qrels:
             # Imported here because only an error needs it.
             from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
 
-            refuse_frame(qrels, "judgments", "Qrels.from_frame")
+            refuse_frame(qrels, "judgments", "Qrels.from_frame(frame)")
             hint = wrong_argument_hint(qrels, "qrels")
             raise TypeError(f"qrels must map each query ID to its judgments, got {type(qrels).__name__}{hint}")
         if not qrels:

@@ -15,6 +15,7 @@ from retrieval_metrics.inputs.column_detection import (
     require_different_columns,
 )
 from retrieval_metrics.inputs.ignored_grades import refuse_dropped_flags
+from retrieval_metrics.inputs.own_tables import refuse_own_table
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS
 
 if TYPE_CHECKING:
@@ -285,6 +286,7 @@ def use_named_columns(rows: Iterable[Any], columns: Columns, source: str) -> lis
     renamed_rows = rename_columns(raw_rows, columns, source)
     refuse_dropped_flags(raw_rows, columns, source)
     names_in_rows = dict.fromkeys(map(str, chain.from_iterable(raw_rows)))
+    refuse_own_table(names_in_rows, columns)
     _require_roles(renamed_rows, columns, names_in_rows, source)
     return renamed_rows
 

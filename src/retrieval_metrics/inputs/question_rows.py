@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, time
+from itertools import chain
 from math import isfinite
 from numbers import Real
 from reprlib import repr as shortened
@@ -38,6 +39,7 @@ from retrieval_metrics.inputs.judgment_rows import (
     refuse_flags,
     require_number_grades,
 )
+from retrieval_metrics.inputs.own_tables import refuse_own_table
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
 from retrieval_metrics.inputs.question_columns import (
     ANSWER_KEYS,
@@ -201,11 +203,13 @@ def read_question_dataset(
 
 
 def _require_single_columns_and_rows(dataset: QuestionDataset, columns: Columns | None) -> None:
-    """Raise if a table has a column twice, or a mapping holds no rows under the key for them."""
+    """Raise if a table has a column twice or holds no questions, or a mapping holds no rows under the key for them."""
     if isinstance(dataset, Mapping):
         _require_rows(dataset)
     elif not isinstance(dataset, Questions):
-        require_single_columns(_find_column_names(dataset), columns, f"the {type(dataset).__name__}")
+        names = _find_column_names(dataset)
+        refuse_own_table(names, columns)
+        require_single_columns(names, columns, f"the {type(dataset).__name__}")
 
 
 def _find_column_names(dataset: QuestionDataset) -> list[Any]:
@@ -260,10 +264,12 @@ def read_question_table(
         row_numbers: The number of each row, for messages; None to count from 1.
         named_columns: The columns that the user named, by role; the rows have their usual names.
     """
+    table_rows = list(rows)
+    refuse_own_table(chain.from_iterable(table_rows), named_columns)
     present_rows: list[dict[str, Any]] = []
     present_numbers: list[int] = []
     columns: dict[str, None] = {}
-    for number, row in number_rows(use_usual_names(rows, row_numbers), row_numbers):
+    for number, row in number_rows(use_usual_names(table_rows, row_numbers), row_numbers):
         present = {name: value for name, value in drop_missing(row).items() if not _is_empty_cell(value)}
         if not present:
             continue
@@ -508,6 +514,7 @@ def _read_rows(
     named_columns: Columns | None = None,
 ) -> QuestionsT:
     raw_rows = use_usual_names(rows, row_numbers)
+    refuse_own_table(chain.from_iterable(row for row in raw_rows if isinstance(row, Mapping)), named_columns)
     refuse_flags(raw_rows, row_numbers)
     refuse_grades_beside_lists(raw_rows, [number for number, _row in number_rows(raw_rows, row_numbers)], named_columns)
     translated_rows = read_cells(

@@ -1,4 +1,3 @@
-from retrieval_metrics._internal.lazy import lazy_module as lazy_module
 from retrieval_metrics._internal.redaction import describe_error as describe_error
 from retrieval_metrics._internal.warn import warn as warn
 from retrieval_metrics.evaluation.evaluation_task import EvaluationTask as EvaluationTask
@@ -16,6 +15,7 @@ from retrieval_metrics.inputs.hosts import find_host as find_host
 from retrieval_metrics.inputs.stage_rankings import RETURNED_STAGE as RETURNED_STAGE
 from retrieval_metrics.inputs.stage_rankings import StageRankings as StageRankings
 from retrieval_metrics.inputs.stage_rankings import numbered as numbered
+from retrieval_metrics.integration_api.packages import lazy_package as lazy_package
 from retrieval_metrics.integration_api.row_paths import RowPaths as RowPaths
 from retrieval_metrics.metrics.base.registry import DEFINITIONS as DEFINITIONS
 from retrieval_metrics.metrics.base.score_names import scored_name as scored_name

@@ -26,7 +26,7 @@ def count_common_queries(run: RunMapping, qrels: Qrels) -> int:
         # Imported here because only an error needs it.
         from retrieval_metrics.inputs.input_hints import refuse_frame, wrong_argument_hint
 
-        refuse_frame(run, "rankings", "Run.from_frame")
+        refuse_frame(run, "rankings", "Run.from_frame(frame)")
         raise TypeError(
             f"a run must map each query ID to its ranking, got {type(run).__name__}{wrong_argument_hint(run, 'run')}"
         )

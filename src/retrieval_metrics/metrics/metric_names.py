@@ -164,17 +164,50 @@ def _find_meaning(key: str) -> str | None:
 
 def suggest_call(name: str) -> str:
     """Return what to write instead if a metric's name is used as a function of the package; "" for other names."""
-    key = _normalise_name(name)
-    if key in MMR_NAMES:
-        return f"; maximal marginal relevance is rm.{MMR}(query, candidates)"
-    key = key.removeprefix(AUTORAG_PREFIX).partition("_at_")[0]
-    if key in DIVERSITY_NAMES:
-        return f"; {DIVERSITY_HINT}(vectors)"
+    key = _read_attribute_name(name)
+    other_hint = _suggest_no_metric(key)
     metric_name = _find_meaning(key)
-    if metric_name is None:
-        return ""
+    if other_hint or metric_name is None:
+        return other_hint
     function_name = _FUNCTION_BY_METRIC.get(metric_name, metric_name)
     return f"; write evaluate(qrels, run, {metric_name!r}), or for one ranking metrics.{function_name}(gains)"
+
+
+def suggest_own_name(name: str, public_names: Collection[str]) -> str:
+    """Return what to write instead of a name that an integration does not have; "" if it means no metric and no MMR.
+
+    Args:
+        name: The unknown name, such as `Accuracy`.
+        public_names: The names of the integration, among them its metrics, such as `HitRate`.
+    """
+    key = _read_attribute_name(name)
+    if key in MMR_NAMES:
+        classes = [public_name for public_name in public_names if public_name.startswith(MMR.upper())]
+        if classes:
+            return f"; for maximal marginal relevance there is {', '.join(classes)}"
+    other_hint = _suggest_no_metric(key)
+    metric_name = _find_meaning(key)
+    if other_hint or metric_name is None:
+        return other_hint
+    for public_name in public_names:
+        if _find_meaning(_read_attribute_name(public_name)) == metric_name:
+            return f"; this metric is {public_name}"
+    return f"; pass the metric by its name, {metric_name!r}"
+
+
+def _suggest_no_metric(key: str) -> str:
+    """Return the function that computes what is often looked for among the metrics; "" for other names."""
+    if key in MMR_NAMES:
+        return f"; maximal marginal relevance is rm.{MMR}(query, candidates)"
+    if key in DIVERSITY_NAMES:
+        return f"; {DIVERSITY_HINT}(vectors)"
+    return ""
+
+
+def _read_attribute_name(name: str) -> str:
+    """Return the name of a metric that the name of a function or class means, such as `hit_ratio` for `HitRatio`."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return _normalise_name(words).removeprefix(AUTORAG_PREFIX).partition("_at_")[0]
 
 
 def _suggest_spelling(text: str) -> str:

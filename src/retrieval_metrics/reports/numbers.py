@@ -6,7 +6,7 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING
 
 from retrieval_metrics._internal import rounding
-from retrieval_metrics._internal.rounding import NEGLIGIBLE, count_decimals_of_three_digits, format_ends
+from retrieval_metrics._internal.rounding import NEGLIGIBLE, count_decimals, format_ends
 
 if TYPE_CHECKING:
     from retrieval_metrics.statistics.mean_intervals import Interval
@@ -63,7 +63,7 @@ def format_three_digits(number: float) -> str:
         return f"{number}"
     if abs(number) < NEGLIGIBLE:
         return "0"
-    return f"{number:.{count_decimals_of_three_digits(number)}f}"
+    return f"{number:.{count_decimals(number, 3)}f}"
 
 
 def format_rounded(number: float, digits: int) -> str:
@@ -74,6 +74,18 @@ def format_rounded(number: float, digits: int) -> str:
         ('0.03', '350', '0.5', '1230')
     """
     return f"{float(f'{number:.{digits}g}'):.15g}"
+
+
+def format_two_digits(number: float) -> str:
+    """Return a number with two significant digits, such as `0.40`, as all minimum detectable effects are shown.
+
+    Example:
+        >>> format_two_digits(0.4), format_two_digits(0.0996), format_two_digits(0.0304), format_two_digits(347.2)
+        ('0.40', '0.10', '0.030', '350')
+    """
+    if isnan(number) or isinf(number):
+        return f"{number}"
+    return f"{float(f'{number:.1e}'):.{count_decimals(number, 2)}f}"
 
 
 def format_signed(number: float) -> str:
@@ -92,8 +104,8 @@ def format_p_value(p: float) -> str:
 
 
 def format_size(number: float) -> str:
-    """Return `0.0512`, or `-` if the size is infinite or NaN."""
-    return "-" if isinf(number) or isnan(number) else format_three_digits(number)
+    """Return a minimum detectable effect, `0.051`, or `-` if it is infinite or NaN."""
+    return "-" if isinf(number) or isnan(number) else format_two_digits(number)
 
 
 def format_count(number: int, singular: str, plural: str = "") -> str:

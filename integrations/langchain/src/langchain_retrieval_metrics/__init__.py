@@ -8,6 +8,6 @@ locally, `langsmith_evaluators` returns the metrics as evaluators for LangSmith,
 A name is imported when it is first used: reranking loads nothing that evaluating needs.
 """
 
-from retrieval_metrics.integration_api import lazy_module
+from retrieval_metrics.integration_api import lazy_package
 
-__getattr__, __dir__, __all__ = lazy_module(__name__)
+__getattr__, __dir__, __all__ = lazy_package(__name__)

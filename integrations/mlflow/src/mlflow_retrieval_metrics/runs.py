@@ -255,7 +255,7 @@ def _comparison_numbers(comparison: Comparison, system_names: Mapping[str, str])
         key = f"{plain_names[difference.metric]}/{pair}"
         numbers[f"{key}/n"] = float(difference.n)
         # In a run no sentence stands beside the numbers, so those that allow no conclusion are left out.
-        if not difference.comparable:
+        if not difference.comparable or not difference.n:
             continue
         numbers[f"{key}/difference"] = difference.mean
         numbers[f"{key}/low"] = difference.interval.low

@@ -214,8 +214,8 @@ def mde_note(mde_spread: float, mde_sparse: float) -> str:
     """
     if isinf(mde_spread):
         return ""
-    note = f"MDE {mde_spread:.2f}"
-    return note if isinf(mde_sparse) else f"{note}, {mde_sparse:.2f} however distributed"
+    note = f"MDE {numbers.format_two_digits(mde_spread)}"
+    return note if isinf(mde_sparse) else f"{note}, {numbers.format_two_digits(mde_sparse)} however distributed"
 
 
 def format_required_losses(losses: MetricLosses, n_required: int) -> str:

@@ -254,7 +254,7 @@ def _make_cells(record: CheckRecord, row: MetricRow) -> list[str]:
         _format_floors(row),
         "-" if row["difference"] is None else numbers.format_signed(row["difference"]),
         "-" if row["p"] is None else numbers.format_p_value(row["p"]),
-        "-" if row["mde"] is None else f"{row['mde']:.2f}",
+        "-" if row["mde"] is None else numbers.format_two_digits(row["mde"]),
         format_outcome(row["outcome"]) + ending,
     ]
 

@@ -8,6 +8,6 @@
 Importing this package is fast: ragas, which takes seconds, is imported with the first name that you use.
 """
 
-from retrieval_metrics.integration_api import lazy_module
+from retrieval_metrics.integration_api import lazy_package
 
-__getattr__, __dir__, __all__ = lazy_module(__name__)
+__getattr__, __dir__, __all__ = lazy_package(__name__)

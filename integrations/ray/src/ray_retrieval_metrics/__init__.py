@@ -7,6 +7,6 @@ Importing this package is fast: pyarrow and the core are imported with the first
 first Dataset.
 """
 
-from retrieval_metrics.integration_api import lazy_module
+from retrieval_metrics.integration_api import lazy_package
 
-__getattr__, __dir__, __all__ = lazy_module(__name__)
+__getattr__, __dir__, __all__ = lazy_package(__name__)

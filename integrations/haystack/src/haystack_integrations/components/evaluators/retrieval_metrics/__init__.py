@@ -8,6 +8,6 @@ each step of a pipeline. `record` keeps what pipelines and agents search.
 A name is imported when it is first used: `RetrievalRunResult` needs pandas, which the others do not.
 """
 
-from retrieval_metrics.integration_api import lazy_module
+from retrieval_metrics.integration_api import lazy_package
 
-__getattr__, __dir__, __all__ = lazy_module(__name__)
+__getattr__, __dir__, __all__ = lazy_package(__name__)
