@@ -64,9 +64,9 @@ def test_what_was_not_comparable_stays_so_without_the_rankings(tmp_path: Path, o
 def test_the_warnings_are_those_of_the_rankings(tmp_path: Path, obstacle: str) -> None:
     evaluation = evaluate(RUNS[obstacle])
     expected = find_warnings_without_examples(evaluation.scores)
-    found = find_data_warnings(evaluation.scores)
+    data_warnings = find_data_warnings(evaluation.scores)
     assert [(warning.kind, warning.is_blocking) for warning in expected] == [
-        (warning.kind, warning.is_blocking) for warning in found
+        (warning.kind, warning.is_blocking) for warning in data_warnings
     ]
     loaded = save_and_load(evaluation, tmp_path / "numbers.json")
     again = save_and_load(loaded, tmp_path / "again.json")
@@ -185,12 +185,12 @@ def make_secret_evaluations() -> dict[str, rm.Evaluation]:
     foreign = {query: [f"SECRETDOC/{query}"] for query in QUERIES}
     near = {query: [f"SECRETDOC{number}.txt"] for number, query in enumerate(QUERIES)} | {"q0": ["SECRETDOC0"]}
     left_out = {query: ["SECRETDOCX"] for query in QUERIES}
-    kept = {query: ["SECRETDOCX.txt", *ranking] for query, ranking in SECRET_RUN.items()}
+    run_with_suffixes = {query: ["SECRETDOCX.txt", *ranking] for query, ranking in SECRET_RUN.items()}
     clusters = {query: f"SECRETNAME{number // 2}" for number, query in enumerate(QUERIES)}
     return {
         "no_common_ids": rm.evaluate(SECRET_QUESTIONS, foreign, "mrr"),
         "near_misses": rm.evaluate(SECRET_QUESTIONS, near, "mrr"),
-        "unused_exclusion": rm.evaluate(SECRET_QUESTIONS, kept, "mrr", exclude=left_out),
+        "unused_exclusion": rm.evaluate(SECRET_QUESTIONS, run_with_suffixes, "mrr", exclude=left_out),
         "empty_rankings": rm.evaluate(SECRET_QUESTIONS, rm.retrieve(answer, SECRET_QUESTIONS), "mrr"),
         "unlocated": rm.evaluate(SECRET_SPANS, make_items(has_source=False), "mrr"),
         "few_clusters": rm.evaluate(SECRET_QUESTIONS, SECRET_RUN, "mrr", clusters=clusters),
@@ -205,13 +205,13 @@ def assert_no_secrets(path: Path) -> None:
 def test_files_without_rankings_and_histories_name_queries_alone(tmp_path: Path) -> None:
     history = rm.History(tmp_path / "history.jsonl")
     for kind, evaluation in make_secret_evaluations().items():
-        found = find_data_warnings(evaluation.scores)
-        assert kind in {warning.kind for warning in found}
+        data_warnings = find_data_warnings(evaluation.scores)
+        assert kind in {warning.kind for warning in data_warnings}
         loaded = save_and_load(evaluation, tmp_path / "numbers.json")
         assert_no_secrets(tmp_path / "numbers.json")
         stored = find_data_warnings(loaded.scores)
         assert [(warning.kind, warning.is_blocking) for warning in stored] == [
-            (warning.kind, warning.is_blocking) for warning in found
+            (warning.kind, warning.is_blocking) for warning in data_warnings
         ]
         assert str(loaded) == leave_out_examples(str(evaluation), evaluation)
         assert loaded.intervals() == evaluation.intervals()

@@ -56,9 +56,9 @@ def test_rankings_of_many_lengths_or_deep_enough_are_not_told(lengths: list[int]
 def test_merged_evaluations_count_as_one(split: int) -> None:
     lengths = [4] * 12 + [10, 12, 20]
     parts = [evaluate_lengths(lengths[:split]), evaluate_lengths(lengths[split:], first=split)]
-    whole = evaluate_lengths(lengths)
+    undivided = evaluate_lengths(lengths)
     for merged in (rm.merge(parts), rm.merge([part.totals() for part in parts])):
-        assert merged.counts == whole.counts
+        assert merged.counts == undivided.counts
         assert find_depth_lines(merged) == [NOTE]
 
 
@@ -103,8 +103,8 @@ def test_after_documents_are_left_out_as_many_more_are_asked_for_and_that_is_eno
             assert result.counts["most_excluded"] == n_listed
             expected = [f"retrieve {10 + n_listed} or more"] if n_results == 10 else []
             result.save(tmp_path / "result.json")
-            for known in (result, rm.load(tmp_path / "result.json"), rm.merge([result])):
-                assert find_advice(known) == expected
+            for evaluation in (result, rm.load(tmp_path / "result.json"), rm.merge([result])):
+                assert find_advice(evaluation) == expected
         assert result.group_by(dict.fromkeys(qrels, "all"))["all"].counts["most_excluded"] == n_listed
     assert "most_excluded" not in evaluate_lengths([4]).counts
 
@@ -133,12 +133,12 @@ def test_the_size_of_a_corpus_says_nothing_of_chunks_or_of_documents_retrieved_t
     chunks = []
     for document in corpus[:4]:
         chunks += [rm.Retrieved(f"{document}#{number}", source=document) for number in range(3)]
-    whole = [rm.Retrieved(document, source=document) for document in corpus[:5]]
+    whole_documents = [rm.Retrieved(document, source=document) for document in corpus[:5]]
     rankings: list[tuple[list[Any], str]] = [
         (chunks, "retrieve 20 or more"),
         (chunks[::3], "retrieve 20 or more"),  # one chunk of each document
         (corpus[:5] * 2, "retrieve 20 or more"),
-        (whole, "retrieve all 8 documents"),
+        (whole_documents, "retrieve all 8 documents"),
     ]
     for ranking, advice in rankings:
         match = "source" if isinstance(ranking[0], rm.Retrieved) else "id"

@@ -160,12 +160,12 @@ def test_changes_are_those_of_the_runs_as_they_were() -> None:
 
 
 def test_trajectories_are_copied() -> None:
-    found = ["d1"]
-    calls = [rm.SearchCall("a", found, inner_rankings=[found])]
+    ranking = ["d1"]
+    calls = [rm.SearchCall("a", ranking, inner_rankings=[ranking])]
     context = ["d1"]
     citations = ["d1"]
     trajectory = rm.Trajectory(calls, context, citations)
-    for changed in (found, calls, context, citations):
+    for changed in (ranking, calls, context, citations):
         changed.clear()
     assert (trajectory.calls[0].ranking, trajectory.calls[0].inner_rankings) == (["d1"], (["d1"],))
     assert (trajectory.context, trajectory.citations) == (["d1"], ["d1"])
@@ -175,10 +175,10 @@ def test_a_recording_keeps_messages_as_they_were() -> None:
     messages = [{"role": "user", "content": "why?"}]
     recording = TraceRecording()
     recording.start("1", None, "model", "chat", messages)
-    found = [rm.Retrieved("d1", "text")]
-    recording.end("1", output=found)
+    items = [rm.Retrieved("d1", "text")]
+    recording.end("1", output=items)
     messages.append({"role": "assistant", "content": "because"})
     messages[0]["content"] = "changed"
-    found.clear()
+    items.clear()
     assert recording.spans[0]["input"] == [{"role": "user", "content": "why?"}]
     assert len(recording.spans[0]["output"]) == 1

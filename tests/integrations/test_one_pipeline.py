@@ -17,11 +17,11 @@ QUESTIONS = rm.EvaluationSet(TEXTS, QRELS)
 
 
 # What each step holds for each text; tests with other questions add theirs.
-HELD = {step: {TEXTS[query]: ids for query, ids in rankings.items()} for step, rankings in RANKINGS.items()}
+IDS_BY_STEP = {step: {TEXTS[query]: ids for query, ids in rankings.items()} for step, rankings in RANKINGS.items()}
 
 
 def documents_held(step: str, text: str) -> list[str]:
-    return HELD[step][text]
+    return IDS_BY_STEP[step][text]
 
 
 def in_langchain() -> Any:
@@ -47,7 +47,7 @@ def in_langchain_with_callbacks() -> Any:
     retrievers = pytest.importorskip("langchain_core.retrievers")
     runnables = pytest.importorskip("langchain_core.runnables")
     # The functions after retrieval are given documents only, so the question is kept here.
-    asked = ContextVar("asked", default="")
+    question = ContextVar("asked", default="")
 
     def hold(step: str, text: str) -> Any:
         return [documents.Document(id_, id=id_) for id_ in documents_held(step, text)]
@@ -61,14 +61,14 @@ def in_langchain_with_callbacks() -> Any:
             return hold(str(self.name), query)
 
     def passing(step: str) -> Any:
-        def pass_on(given: Any) -> Any:
-            assert given
-            return hold(step, asked.get())
+        def pass_on(documents_or_question: Any) -> Any:
+            assert documents_or_question
+            return hold(step, question.get())
 
         return runnables.RunnableLambda(pass_on, name=step)
 
     def ask(text: str) -> str:
-        asked.set(text)
+        question.set(text)
         return text
 
     fused = Finder(name="fused", parts=[Finder(name="bm25"), Finder(name="dense")])
@@ -187,8 +187,8 @@ def test_a_step_loses_what_it_drops_however_often_it_adds(
         qrels, steps, expected = planted_changes(added, dropped)
         texts = {query: f"text of {query}" for query in qrels}
         for step, rankings in steps.items():
-            held = {texts[query]: ids for query, ids in rankings.items()}
-            monkeypatch.setitem(HELD, step, held)
+            documents_by_text = {texts[query]: ids for query, ids in rankings.items()}
+            monkeypatch.setitem(IDS_BY_STEP, step, documents_by_text)
         questions = rm.EvaluationSet(texts, qrels)
         run = rm.retrieve(pipeline, questions)
         assert list(run.stages)[:5] == STEPS
