@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.comparison.comparison_wording import format_failures, judged_notes
+from retrieval_metrics.comparison.comparison_wording import judged_notes
 from retrieval_metrics.comparison.difference import difference_cells
+from retrieval_metrics.comparison.failure_wording import format_failures
 from retrieval_metrics.comparison.method_wording import (
     COUNTS_MEANING,
     EFFECT_SIZE_MEANING,
