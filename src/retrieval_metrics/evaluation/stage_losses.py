@@ -202,7 +202,7 @@ class StageLosses:
         if self._can_lack_room:
             n_lost = self._count_by_query(lost_rows)
             columns[CUTOFF_FULL] = outcomes.n_needed - outcomes.n_satisfied - n_lost
-        is_error = outcomes.kind == CODE_BY_OUTCOME[RETRIEVER_ERROR]
+        is_error: BoolArray = outcomes.kind == CODE_BY_OUTCOME["retriever_error"]
         is_not_retrieved = self._is_never_retrieved & ~is_error
         columns[NOT_RETRIEVED] = self._count_by_query(lost_rows[is_not_retrieved[lost_rows]])
         columns[RETRIEVER_ERROR] = self._count_by_query(lost_rows[is_error[lost_rows]])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import IntArray
+    from retrieval_metrics.evaluation.ranking_depths import DepthCounts
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.metrics.base.metric import Metric
 
@@ -67,7 +68,8 @@ def common_depth_notes(scores_by_system: Mapping[str, Scores], metrics: Sequence
     """
     if find_unequal_depth(scores_by_system, metrics) is not None:
         return []
-    return depth_notes(reduce(merge_depths, [scores.counts for scores in scores_by_system.values()]), metrics)
+    depths_by_system: list[DepthCounts] = [scores.counts for scores in scores_by_system.values()]
+    return depth_notes(reduce(merge_depths, depths_by_system), metrics)
 
 
 def find_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric]) -> UnequalDepth | None:

@@ -218,11 +218,11 @@ class RetrievalEvaluator:
                 return _MatchedRankings(dict(enumerate(match_values)), match="id")
         rankings = {}
         for question, row in enumerate(retrieved):
-            items = []
+            ranked_items = []
             for document, match_value in zip(row, match_values[question], strict=True):
                 # The name of the field is that of the value in the item, so that messages name it.
-                items.append(Retrieved(document.id, document.content, metadata={field: match_value}))
-            rankings[question] = items
+                ranked_items.append(Retrieved(document.id, document.content, metadata={field: match_value}))
+            rankings[question] = ranked_items
         match = Matching(by=f"metadata:{field}", option=f"document_comparison_field={field!r}")
         return _MatchedRankings(rankings, match)
 
