@@ -337,7 +337,6 @@ def format_without_match_value(n_without: int, n_results: int, match: str, host_
         host_option: The option of an integration that stands for it; empty for none.
     """
     option = f"match={match!r}"
-    alternative = "judge by quotes, rm.Quote(...)"
     lacking = "no source"
     if not match:
         option = "match="
@@ -347,14 +346,13 @@ def format_without_match_value(n_without: int, n_results: int, match: str, host_
     if host_option:
         option = host_option
         lacking = f"no {match.removeprefix(METADATA_PREFIX)}"
-        alternative = "compare by something else"
     verb = "has" if n_without == 1 else "have"
     them = "it" if n_without == 1 else "them"
     results = numbers.format_count(n_results, "result")
-    return (
-        f"{n_without:,} of {results} {verb} {lacking}, so {option} cannot judge {them}; add it when you index, or "
-        f"{alternative}"
-    )
+    problem = f"{n_without:,} of {results} {verb} {lacking}, so {option} cannot judge {them}"
+    if host_option:
+        return f"{problem}; add it when you index, or compare by something else"
+    return f"{problem}; add it when you index, or judge by quotes, rm.Quote(...)"
 
 
 def format_near_queries(near_queries: Sequence[NearQuery], n_empty: int) -> str:
