@@ -86,6 +86,10 @@ def test_seconds_and_failures_of_each_system_are_part_of_it(compared: Callable[.
     assert re.search(r"^system +failed +median +95th percentile +longest$", printed, re.MULTILINE)
     assert re.search(r"^bm25 +0( +[\d.e-]+){3}$", printed, re.MULTILINE)
     assert re.search(r"^flaky +2( +[\d.e-]+){3}$", printed, re.MULTILINE)
+    failures = "flaky failed on 2 of 12 queries, which score 0."
+    assert comparison.summary[0] == failures
+    assert printed.index(failures) < printed.index(comparison.summary[1])
+    assert failures in comparison.to_markdown()
     assert printed.endswith("flaky failed on 2 queries, for example 'q3': ConnectionError: no index")
 
 
@@ -97,6 +101,9 @@ def test_the_report_shows_them_too(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "seconds per query" in page
     assert "flaky failed on 2 queries" in page
+    failures = "flaky failed on 2 of 12 queries, which score 0."
+    assert page.index(failures) < page.index("<h2>Ranking")
+    assert failures in comparison._repr_html_()
 
 
 @pytest.mark.parametrize("compared", DOORS)

@@ -103,3 +103,17 @@ def test_many_systems_say_what_their_comparisons_detect() -> None:
     text = str(rm.compare(qrels, runs, "mrr"))
     assert re.search(r"; MDE 0\.\d+ to 0\.\d+\)", text)
     assert "d_z" not in text
+
+
+def test_a_cutoff_that_no_system_reaches_is_said_once_wherever_means_are_shown(tmp_path: Path) -> None:
+    runs = {"first": dict.fromkeys(QRELS, ("d", "x")), "second": dict.fromkeys(QRELS, ("x", "d"))}
+    note = "so recall@10 equals recall@2"
+    for n_systems in (2, 3):
+        systems = {**runs, "third": runs["first"]} if n_systems == 3 else runs
+        comparison = rm.compare(QRELS, systems, "recall@10")
+        comparison.report(tmp_path / "report.html")
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        texts = [str(comparison), str(comparison.details), comparison.to_markdown(), comparison._repr_html_(), page]
+        assert [text.count(note) for text in texts] == [1] * len(texts)
+    comparison.save(tmp_path / "comparison.json", rankings=False)
+    assert note in str(rm.load(tmp_path / "comparison.json"))

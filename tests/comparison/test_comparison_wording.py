@@ -9,7 +9,6 @@ import retrieval_metrics as rm
 from golden_texts import check_golden_texts
 from ranked_systems import same_ranking, systems
 from retrieval_metrics.comparison.comparison_wording import (
-    format_failures,
     format_judged_shares,
     judged_coverage_note,
     judged_notes,
@@ -35,7 +34,6 @@ def make_texts() -> dict[str, list[str]]:
     texts = {"q0": "What does a library card cost for somebody who lives in another town?", "q1": "q1"}
     return {
         "judged, with bounds": judged_notes(compare_judged(["x", "d"], unjudged="bounds")),
-        "failures": [format_failures("bm25", {"q1": TimeoutError("no answer"), "q2": TimeoutError("no answer")})],
         "unequal coverage": [judged_coverage_note(unequal)],
         "unequal coverage with bounds": [judged_coverage_note(compare_judged(["x", "d"], unjudged="bounds"))],
         "condensed": [judged_coverage_note(compare_judged(["x", "d"], unjudged="condensed"))],

@@ -33,6 +33,17 @@ def test_equal_means_keep_the_default() -> None:
     assert tuning["b"].selection_rate == 1
 
 
+def test_settings_that_failed_on_questions_are_named_in_the_conclusion() -> None:
+    qrels = {f"q{number}": ["d"] for number in range(12)}
+    errors: Any = {f"q{number}": TimeoutError("slow") for number in range(8)}
+    flaky = rm.RetrievedRun({query: [] if query in errors else ["d"] for query in qrels}, errors)
+    steady = {query: ["d"] for query in qrels}
+    with pytest.warns(rm.RetrievalWarning, match="failed on 8 of 12"):
+        tuning = rm.tune({"flaky": flaky, "steady": steady}, qrels, "mrr", default="flaky", resamples=200)
+    assert (tuning.winner, tuning.doubtful) == ("steady", ("flaky",))
+    assert tuning.warnings == ("flaky failed on 8 of 12 queries, which score 0.",)
+
+
 def test_bounds_leave_out_settings_the_default_included() -> None:
     qrels, runs = data(4, 60, better=0.5)
     free = rm.tune(runs, qrels, "mrr", default="s0")

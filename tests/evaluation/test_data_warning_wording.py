@@ -164,6 +164,7 @@ def make_texts() -> dict[str, list[str]]:
             wording.format_without_match_value(1, 30, "source"),
             wording.format_without_match_value(2, 30, "metadata:page"),
             wording.format_without_match_value(1200, 3000, ""),
+            wording.format_without_match_value(2, 30, "metadata:meta.file", "document_comparison_field='meta.file'"),
         ],
         "swapped arguments": [
             wording.format_swapped_arguments(SwappedArguments("q0", "x", 12.25, 2.0)),

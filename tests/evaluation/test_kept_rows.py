@@ -32,6 +32,17 @@ def test_the_rows_of_a_run_have_the_warnings_of_evaluate() -> None:
     assert (len(rows), rows.find_warnings(RowScorer("mrr"))) == (0, [])
 
 
+def test_the_rows_of_a_run_have_the_line_of_evaluate_about_their_depth() -> None:
+    qrels: Any = {f"q{number}": ["d"] for number in range(5)}
+    run: Any = {query: ["d", "x"] for query in qrels}
+    metrics = [rm.Metric("recall", 10), rm.Metric("mrr", 2)]
+    rows = KeptRows()
+    score_rows(qrels, run, rows)
+    (note,) = rows.find_depth_notes(metrics)
+    assert note in str(rm.evaluate(qrels, run, metrics))
+    assert rows.find_depth_notes(metrics[1:]) == KeptRows().find_depth_notes(metrics) == []
+
+
 def test_where_no_one_says_that_the_run_ends_it_is_said_once_at_the_third_sign() -> None:
     qrels, run = make_near_right_run()
     rows = KeptRows()

@@ -111,6 +111,7 @@ def test_more_needed_than_has_room_is_no_loss_of_a_step() -> None:
         "found": 0.5,
         "cutoff_full": 0.5,
         "not_retrieved": 0,
+        "retriever_error": 0,
         "dropped:reranked": 0,
         "below_cutoff:reranked": 0,
     }
@@ -164,7 +165,8 @@ def test_routes_and_failures() -> None:
     lost = result.stages.losses("recall@1")
     assert count_fates(lost, "q1", 1) == {"not_retrieved": 1}
     assert count_fates(lost, "q2", 1) == {"below_cutoff:other": 1}
-    assert count_fates(lost, "q3", 1) == {"not_retrieved": 1}
+    assert count_fates(lost, "q3", 1) == {"retriever_error": 1}
+    assert result.worst("recall@1").losses == {"not_retrieved": 1, "retriever_error": 1, "below_cutoff:other": 1}
     assert count_fates(lost, "q4", 1) == {"found": 1}
     assert lost.counts["failed"] == 1
     assert not any("returned" in str(metric) for metric in lost.metrics)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.comparison.comparison_wording import judged_coverage_note
 from retrieval_metrics.comparison.conclusions import conclude
+from retrieval_metrics.comparison.failed_queries import group_by_failures
+from retrieval_metrics.comparison.failure_wording import format_failed_queries
 from retrieval_metrics.comparison.pair_selection import require_one_pair
 from retrieval_metrics.comparison.selection_bias import MetricOfSystems, estimate_selection_bias
 from retrieval_metrics.evaluation.by_metric import ByMetric, ReadOnly
@@ -78,6 +80,8 @@ class ComparisonRecord:
     def _caveats(self) -> tuple[str, ...]:
         """Return the sentences about what all conclusions depend on."""
         notes = list(system_wide_warnings(self.scores))
+        for failures, systems in group_by_failures(self.scores).items():
+            notes.append(format_failed_queries(failures, systems))
         for budget in self.budgets:
             notes += budget.sentences
         notes.append(judged_coverage_note(self))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.comparison.comparison_wording import format_failures, judged_notes
+from retrieval_metrics.comparison.comparison_wording import judged_notes
 from retrieval_metrics.comparison.difference import difference_cells
+from retrieval_metrics.comparison.failure_wording import format_failures
 from retrieval_metrics.comparison.method_wording import (
     COUNTS_MEANING,
     EFFECT_SIZE_MEANING,
@@ -16,6 +17,7 @@ from retrieval_metrics.comparison.method_wording import (
     design_effect_notes,
     method_notes,
 )
+from retrieval_metrics.evaluation.unequal_depth import common_depth_notes
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.tables import Printed, Table
 
@@ -95,7 +97,7 @@ def _pair_table(comparison: ComparisonRecord) -> Table:
         name = difference.metric
         means = [numbers.format_value(mean) for mean in comparison.means[name].values()]
         rows.append([name, *means, *difference_cells(difference), str(comparison.n[name])])
-    return Table(header, rows, judged_notes(comparison))
+    return Table(header, rows, _data_notes(comparison))
 
 
 def _tables_of_many_pairs(comparison: ComparisonRecord) -> list[Table]:
@@ -114,7 +116,7 @@ def _tables_of_many_pairs(comparison: ComparisonRecord) -> list[Table]:
         # The times stand in their own table.
         ranking = replace(ranking, seconds={})
     ranking_table, *further_tables = ranking.tables
-    ranking_table = ranking_table._replace(notes=[*ranking_table.notes, *judged_notes(comparison)])
+    ranking_table = ranking_table._replace(notes=[*ranking_table.notes, *_data_notes(comparison)])
     return [ranking_table, *further_tables, *times, *notes_tables(comparison), Table((), (), notes)]
 
 
@@ -125,7 +127,12 @@ def means_table(comparison: ComparisonRecord) -> Table:
         interval_by_system = comparison.intervals[name]
         cells = [numbers.format_mean(mean, interval_by_system[system]) for system, mean in mean_by_system.items()]
         rows.append([name, *cells, str(comparison.n[name])])
-    return Table(["metric", *comparison.systems, "n"], rows, judged_notes(comparison))
+    return Table(["metric", *comparison.systems, "n"], rows, _data_notes(comparison))
+
+
+def _data_notes(comparison: ComparisonRecord) -> list[str]:
+    """Return the notes below the means: what is judged, and which cutoffs no system reaches."""
+    return [*judged_notes(comparison), *common_depth_notes(comparison.scores, comparison.metrics)]
 
 
 def retrieval_tables(comparison: ComparisonRecord) -> list[Table]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics._internal.redaction import show_error
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
 from retrieval_metrics.comparison.suffix_wording import format_graded_documents
 from retrieval_metrics.reports import numbers
@@ -145,10 +144,3 @@ def _format_mean_bounds(bounds: UnjudgedBounds, metric: str) -> str:
         exactness = f"outer bounds: for {queries}, there are too many combinations of grades to enumerate"
     documents = format_graded_documents(bounds.depths[metric], bounds.unretrieved_relevant)
     return f"{metric} over all possible grades ({grades}) of {documents}: {', '.join(ranges)} ({exactness})"
-
-
-def format_failures(system: str, errors: Mapping[Any, Exception]) -> str:
-    """Return on how many queries a system failed, with an example."""
-    query, error = next(iter(errors.items()))
-    queries = numbers.format_query_count(len(errors))
-    return f"{system} failed on {queries}, for example {query!r}: {show_error(error)}"

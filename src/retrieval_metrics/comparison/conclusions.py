@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from retrieval_metrics.comparison import conclusion_wording, rare_effect_wording
 from retrieval_metrics.comparison.comparison_wording import selection_bias_notes
 from retrieval_metrics.comparison.difference import null_unless_finite, supported_numbers
+from retrieval_metrics.comparison.failed_queries import measure_without_failures
+from retrieval_metrics.comparison.failure_wording import failure_notes
 from retrieval_metrics.comparison.pair_selection import require_one_pair
 from retrieval_metrics.evaluation.scores import have_same_rankings
 from retrieval_metrics.reports.tables import Printed, Table
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparison.difference import Difference, Differences
     from retrieval_metrics.comparison.difference_bounds import DifferenceBounds, UnjudgedBounds
+    from retrieval_metrics.comparison.failed_queries import DifferenceWithoutFailures
     from retrieval_metrics.comparison.selection_bias import SelectionBias
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.metrics.base.metric import Metric
@@ -36,6 +39,8 @@ ConclusionKind: TypeAlias = Literal[
 ]
 # Kinds that compare no values.
 NOT_COMPARED: tuple[ConclusionKind, ...] = ("not_comparable", "no_common_queries")
+# Kinds of a significant difference.
+SIGNIFICANT: tuple[ConclusionKind, ...] = ("better", "worse", "depends_on_unjudged")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -62,6 +67,8 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
         unjudged_bounds: What other grades could change; None if that was not asked.
         caveats: Sentences on what else the conclusion rests on.
         same_rankings: Whether both systems are known to have the same ranking for every query.
+        without_failures: The mean difference on the queries on which neither retriever failed; None if neither failed
+            on any, or if the difference is not significant.
     """
 
     kind: ConclusionKind
@@ -71,6 +78,7 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
     unjudged_bounds: DifferenceBounds | None = None
     caveats: tuple[str, ...] = ()
     same_rankings: bool = False
+    without_failures: DifferenceWithoutFailures | None = None
 
     @property
     def metric(self) -> str:
@@ -222,7 +230,7 @@ tried would change that; "in this sample" in the sentence if a rare effect that 
         unjudged_bounds = None
         if self.unjudged_bounds is not None:
             unjudged_bounds = list(map(null_unless_finite, self.unjudged_bounds.interval))
-        caveats = list(self.caveats)
+        caveats = [*self.caveats, *failure_notes([self])]
         if self.rare_effect_note:
             caveats.append(self.rare_effect_note)
         return {
@@ -288,7 +296,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds the
 
     @property
     def sentences(self) -> list[str]:
-        """The conclusions in words, between the caveats and the notes on rare effects.
+        """The conclusions in words, between the caveats and the notes on failed queries and rare effects.
 
         Metrics in which the conclusion about two systems is the same share a sentence, which names them.
         """
@@ -300,12 +308,18 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds the
         return selection_bias_notes(self.selection_bias)
 
     @property
+    def failure_notes(self) -> list[str]:
+        """What is left of significant differences without the queries that failed, a sentence for each pair."""
+        return failure_notes(self)
+
+    @property
     def rare_effect_notes(self) -> list[str]:
         """The rare effects that so few queries may miss, each once, with its metrics unless it holds for all."""
         return rare_effect_wording.rare_effect_notes(self)
 
     def _with_notes(self, sentences: list[str]) -> list[str]:
-        return [*self.caveats, *sentences, *self.selection_bias_notes, *self.rare_effect_notes]
+        notes = [*self.failure_notes, *self.selection_bias_notes, *self.rare_effect_notes]
+        return [*self.caveats, *sentences, *notes]
 
     def _tables(self) -> list[Table]:
         sentences = [conclusion.sentence for conclusion in self]
@@ -330,13 +344,18 @@ def conclude(
 ) -> Conclusions:
     """Return the conclusions that the differences of a comparison allow, pair by pair."""
     entries = []
+    errors_by_system = {name: system_scores.errors for name, system_scores in scores.items()}
     for (system, baseline), differences_of_pair in differences.by_pair.items():
         # Rankings are compared only where the values suggest that they are the same.
         is_identical = all(difference.identical for difference in differences_of_pair)
         same_rankings = is_identical and have_same_rankings(scores[system], scores[baseline])
+        failed_queries = errors_by_system[system].keys() | errors_by_system[baseline].keys()
         for difference in differences_of_pair:
             conclusion = _conclude(difference, level=level, margin=margin, bounds=bounds, caveats=caveats)
-            entries.append(replace(conclusion, same_rankings=same_rankings))
+            without_failures = None
+            if failed_queries and conclusion.kind in SIGNIFICANT:
+                without_failures = measure_without_failures(difference, failed_queries)
+            entries.append(replace(conclusion, same_rankings=same_rankings, without_failures=without_failures))
     conclusions = Conclusions(entries)
     conclusions.selection_bias = selection_bias
     return conclusions

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from retrieval_metrics.comparison.compare import compare_evaluations
+from retrieval_metrics.comparison.failed_queries import group_by_failures
+from retrieval_metrics.comparison.failure_wording import format_failed_queries
 from retrieval_metrics.comparison.id_obstacles import find_unmeasured, has_unused_exclusion
 from retrieval_metrics.comparison.tuning_bounds import list_bounded_means
 from retrieval_metrics.comparison.tuning_result import TriedSetting, Tuning
@@ -180,7 +182,10 @@ def _find_warnings(comparison: Comparison, first_names: Iterable[str]) -> dict[s
     """Return what is wrong with the data of the settings that have warnings, these settings first."""
     warnings_by_setting = {}
     for name in dict.fromkeys([*first_names, *comparison.scores]):
-        warnings = system_wide_warnings({name: comparison.scores[name]})
+        scores_by_name = {name: comparison.scores[name]}
+        warnings = list(system_wide_warnings(scores_by_name))
+        for failures, names in group_by_failures(scores_by_name).items():
+            warnings.append(format_failed_queries(failures, names))
         if warnings:
             warnings_by_setting[name] = warnings
     return warnings_by_setting

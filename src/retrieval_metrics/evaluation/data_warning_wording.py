@@ -332,13 +332,14 @@ def format_shared_file_name(shared: SharedFileName) -> str:
     )
 
 
-def format_without_match_value(n_without: int, n_results: int, match: str) -> str:
+def format_without_match_value(n_without: int, n_results: int, match: str, host_option: str = "") -> str:
     """Return how many results have nothing that the judgments can be compared with.
 
     Args:
         n_without: How many have no value.
         n_results: How many results there are.
         match: The option that reads the value; empty for a function.
+        host_option: The option of an integration that stands for it; empty for none.
     """
     option = f"match={match!r}"
     lacking = "no source"
@@ -347,13 +348,16 @@ def format_without_match_value(n_without: int, n_results: int, match: str) -> st
         lacking = "no value from the match= function"
     elif match.startswith(METADATA_PREFIX):
         lacking = f"no {match.removeprefix(METADATA_PREFIX)!r} in the metadata"
+    if host_option:
+        option = host_option
+        lacking = f"no {match.removeprefix(METADATA_PREFIX)}"
     verb = "has" if n_without == 1 else "have"
     them = "it" if n_without == 1 else "them"
     results = numbers.format_count(n_results, "result")
-    return (
-        f"{n_without:,} of {results} {verb} {lacking}, so {option} cannot judge {them}; add it when you index, or "
-        "judge by quotes, rm.Quote(...)"
-    )
+    problem = f"{n_without:,} of {results} {verb} {lacking}, so {option} cannot judge {them}"
+    if host_option:
+        return f"{problem}; add it when you index, or compare by something else"
+    return f"{problem}; add it when you index, or judge by quotes, rm.Quote(...)"
 
 
 def format_near_queries(near_queries: Sequence[NearQuery], n_empty: int) -> str:

@@ -195,7 +195,9 @@ def _find_match_warnings(origin: Origin) -> list[DataWarning]:
         match = str(getattr(origin.match, "by", origin.match))
         if callable(getattr(origin.match, "by", origin.match)):
             match = ""
-        message = wording.format_without_match_value(n_without, int(origin.judged.n_retrieved.sum()), match)
+        n_results = int(origin.judged.n_retrieved.sum())
+        option = getattr(origin.match, "option", "")
+        message = wording.format_without_match_value(n_without, n_results, match, option)
         warnings.append(DataWarning("without_match_value", message))
     return warnings
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from retrieval_metrics.evaluation.data_warning_wording import format_unused_exclusion
 from retrieval_metrics.evaluation.data_warnings import find_data_warnings, system_wide_warnings
 from retrieval_metrics.evaluation.near_miss_effect import has_near_ids
+from retrieval_metrics.evaluation.ranking_depths import count_depths
+from retrieval_metrics.evaluation.summary_wording import depth_notes
 from retrieval_metrics.evaluation.unused_exclusion import find_unused_exclusion
 from retrieval_metrics.inputs.exclusion import Exclusion
 from retrieval_metrics.inputs.qrels import Qrels
@@ -15,11 +19,12 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.matching.near_misses import find_type_mismatches
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import DocumentId
     from retrieval_metrics.evaluation.row_scorer import Scorer
     from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.metrics.base.metric import Metric
 
 # As many rows are kept, the last ones, because an application may score rows without end.
 MAX_ROWS = 10_000
@@ -126,6 +131,17 @@ class KeptRows:
             if unused_exclusion:
                 sentences.append(f"{unused_exclusion}.")
         return list(dict.fromkeys(sentences))
+
+    def find_depth_notes(self, metrics: Sequence[Metric]) -> list[str]:
+        """Return which of the metrics look further than the rankings of the run go, as `evaluate` prints it.
+
+        Args:
+            metrics: All metrics of the rows, of which a host may score each by itself.
+        """
+        rows = list(self._rows)
+        n_retrieved = np.array([len(row.ranking) for row in rows], dtype=np.int64)
+        n_excluded = np.array([row.n_excluded for row in rows], dtype=np.int64)
+        return depth_notes(count_depths(n_retrieved, metrics, n_excluded), metrics)
 
     def find_early_warning(self, scorer: Scorer) -> str:
         """Return, once, that ids or values nearly match in the rows so far; else an empty text. Call it after each row.

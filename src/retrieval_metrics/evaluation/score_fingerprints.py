@@ -102,7 +102,8 @@ def describe_match(scores: Scores) -> str | None:
 
 def _describe_options(matching: Matching) -> str:
     defaults = Matching()
-    descriptions = [str(matching)]
+    # The option of an integration has one meaning, whether its values came as ids or, where some lack one, in items.
+    descriptions = ["id" if matching.option else str(matching)]
     for name in MATCHING_OPTIONS:
         value = getattr(matching, name)
         if value != getattr(defaults, name):

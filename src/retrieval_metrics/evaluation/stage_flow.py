@@ -15,6 +15,7 @@ from retrieval_metrics.evaluation.stage_losses import (
     DROPPED,
     FOUND,
     NOT_RETRIEVED,
+    RETRIEVER_ERROR,
     find_stage_sources,
     judge_stages,
     loss_column,
@@ -45,9 +46,9 @@ def find_stage_flow(scores: Scores, metric: Metric) -> StageFlow | None:
     share_found = shares[FOUND]
     if isnan(share_found):
         return None
-    share_left = 1 - shares[NOT_RETRIEVED]
-    not_retrieved = [StageLoss(LOSS_LABELS[NOT_RETRIEVED], shares[NOT_RETRIEVED])]
-    stage_shares = [StageShares(", ".join(sources.names), share_left, not_retrieved)]
+    never_held = [StageLoss(LOSS_LABELS[fate], shares[fate]) for fate in (NOT_RETRIEVED, RETRIEVER_ERROR)]
+    share_left = 1 - sum(loss.share for loss in never_held)
+    stage_shares = [StageShares(", ".join(sources.names), share_left, never_held)]
     for stage in stages:
         losses = _list_losses(stage.name, shares)
         share_left -= sum(loss.share for loss in losses)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 FOUND = "found"
 CUTOFF_FULL = "cutoff_full"
 NOT_RETRIEVED = "not_retrieved"
+RETRIEVER_ERROR = "retriever_error"
 DROPPED = "dropped"
 BELOW_CUTOFF = "below_cutoff"
 
@@ -201,7 +202,10 @@ class StageLosses:
         if self._can_lack_room:
             n_lost = self._count_by_query(lost_rows)
             columns[CUTOFF_FULL] = outcomes.n_needed - outcomes.n_satisfied - n_lost
-        columns[NOT_RETRIEVED] = self._count_by_query(lost_rows[self._is_never_retrieved[lost_rows]])
+        is_error: BoolArray = outcomes.kind == CODE_BY_OUTCOME["retriever_error"]
+        is_not_retrieved = self._is_never_retrieved & ~is_error
+        columns[NOT_RETRIEVED] = self._count_by_query(lost_rows[is_not_retrieved[lost_rows]])
+        columns[RETRIEVER_ERROR] = self._count_by_query(lost_rows[is_error[lost_rows]])
         is_dropped = ~self._is_ranked_low & ~self._is_never_retrieved
         for stage_index in self._stages_to_blame:
             if stage_index:  # the first stage drops nothing
@@ -255,25 +259,12 @@ class StageLosses:
         return self.names[int(self._lost_by[row])]
 
     def losses(self) -> Counter[str]:
-        """Count what was lost over all queries, by fate, most frequent first.
-
-        What was not retrieved because the retriever failed is counted apart, as it is among the outcomes.
-        """
+        """Count what was lost over all queries, by fate, most frequent first."""
         totals: Counter[str] = Counter()
         for name, column in self.columns.items():
             if name not in {FOUND, CUTOFF_FULL}:
                 totals[name] = int(column.sum())
-        n_errors = self._count_retriever_errors()
-        totals[NOT_RETRIEVED] -= n_errors
-        totals["retriever_error"] = n_errors
         return Counter({name: total for name, total in totals.most_common() if total})
-
-    def _count_retriever_errors(self) -> int:
-        """Return how many documents no stage ever held because the retriever failed."""
-        outcomes = self._outcomes
-        lost_rows = outcomes.find_nearest_misses(self._distance, outcomes.is_failure)
-        is_error = outcomes.kind[lost_rows] == CODE_BY_OUTCOME["retriever_error"]
-        return int(np.count_nonzero(is_error & self._is_never_retrieved[lost_rows]))
 
     def rank_history(self, row: int) -> str:
         """Return the rank of a document after each stage that its question reached: `ranks: bm25 3, dense -`."""

@@ -152,6 +152,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
         * `found`: recall at the cutoff; for metrics that one document suffices for, such as hit_rate, 1 or 0.
         * `cutoff_full`: more documents are relevant than fit in the cutoff.
         * `not_retrieved`: no stage held it.
+        * `retriever_error`: the retriever failed on the question.
         * `dropped:NAME`: the last stage that held it is the one before NAME.
         * `below_cutoff:NAME`: it is below the cutoff; the last stage that ranked it within the cutoff is the one before
           NAME.

@@ -1,18 +1,22 @@
-"""Find a system whose rankings end above a cutoff that another system reaches."""
+"""Find a system whose rankings end above a cutoff that another system reaches, and cutoffs that no system reaches."""
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics.evaluation import budget_wording as wording
 from retrieval_metrics.evaluation.budget_coverage import MIN_UNEQUAL_RATIO
+from retrieval_metrics.evaluation.ranking_depths import merge_depths
+from retrieval_metrics.evaluation.summary_wording import depth_notes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics._internal.plain_types import IntArray
+    from retrieval_metrics.evaluation.ranking_depths import DepthCounts
     from retrieval_metrics.evaluation.scores import Scores
     from retrieval_metrics.metrics.base.metric import Metric
 
@@ -55,6 +59,17 @@ def describe_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequ
     """Describe in a sentence which system is cut above a cutoff that others reach; empty if none is."""
     unequal_depth = find_unequal_depth(scores_by_system, metrics)
     return "" if unequal_depth is None else wording.format_unequal_depth(unequal_depth)
+
+
+def common_depth_notes(scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric]) -> list[str]:
+    """Return the line that says which metrics look further than the rankings of all systems go; none if none does.
+
+    Where one system is cut above a cutoff that another reaches, `describe_unequal_depth` says so instead.
+    """
+    if find_unequal_depth(scores_by_system, metrics) is not None:
+        return []
+    depths_by_system: list[DepthCounts] = [scores.counts for scores in scores_by_system.values()]
+    return depth_notes(reduce(merge_depths, depths_by_system), metrics)
 
 
 def find_unequal_depth(scores_by_system: Mapping[str, Scores], metrics: Sequence[Metric]) -> UnequalDepth | None:

@@ -40,6 +40,8 @@ class Matching:
             share of the shorter of the two.
         count_tokens: Returns the number of tokens of a text, for cutoffs such as `recall@800tokens` if items have no
             `tokens`.
+        option: The option of an integration that stands for `by`, which warnings name instead, such as
+            `document_comparison_field='meta.file'`.
 
     Raises:
         ValueError: If an option has an invalid value.
@@ -53,6 +55,7 @@ class Matching:
     min_coverage: float = 0.8
     min_overlap: float = 0.5
     count_tokens: Callable[[str], int] | None = None
+    option: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         get_match_key(self.by)

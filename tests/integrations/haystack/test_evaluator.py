@@ -212,11 +212,20 @@ def test_wrong_rows_are_refused_by_name(expected: Any, retrieved: Any, field: st
         RetrievalEvaluator("mrr", document_comparison_field=field).run(expected, retrieved)
 
 
-def test_a_document_without_the_field_keeps_its_rank_and_is_warned_of() -> None:
+def test_a_document_without_the_field_keeps_its_rank_and_is_warned_of_once() -> None:
     named = Document(content="Paris", meta={"file": 7})
-    with pytest.warns(rm.RetrievalWarning, match="1 of 2 retrieved documents have no meta.file"):
-        outputs = RetrievalEvaluator("mrr", document_comparison_field="meta.file").run([[named]], [[ROME, named]])
+    evaluator = RetrievalEvaluator("mrr", document_comparison_field="meta.file")
+    with pytest.warns(rm.RetrievalWarning) as caught:
+        outputs = evaluator.run([[named]] * 8, [[ROME, named]] * 8)
     assert outputs["score"] == 0.5
+    assert outputs["evaluation"].counts["without_match_value"] == 8
+    (warning,) = caught
+    assert "8 of 16 results have no meta.file, so document_comparison_field='meta.file'" in str(warning.message)
+    assert "match=" not in str(warning.message)
+    # It is compared with an evaluation in which every document has the field.
+    complete = evaluator.run([[named]] * 8, [[named]] * 8)["evaluation"]
+    comparison = rm.compare({"incomplete": outputs["evaluation"], "complete": complete})
+    assert comparison.conclusions.get("mrr").kind == "better"
 
 
 def test_what_cannot_be_an_id_is_refused() -> None:

@@ -185,6 +185,7 @@ class TestATrace:
         with pytest.raises(ValueError, match="this row cannot be judged: the trace has no span 'rerank'"):
             score(trace=trace, retrieved="trace.rerank")
 
+    @pytest.mark.filterwarnings("ignore:no ranking has more:retrieval_metrics.RetrievalWarning")
     def test_two_sets_of_scorers_stay_apart_and_a_wrong_path_is_an_error_of_the_scorer(self) -> None:
         data: list[dict[str, Any]] = [
             {"inputs": {"q": n}, "outputs": {"found": ["x", "d7"], "reranked": ["d7"]}, "expectations": NEEDED}
@@ -252,6 +253,7 @@ class TestATrace:
         assert first.metrics["mrr/mean"] == 0.5
         assert again.metrics["ndcg_at_2/mean"] == pytest.approx(0.6309297535714575, rel=1e-15)
 
+    @pytest.mark.filterwarnings("ignore:no ranking has more:retrieval_metrics.RetrievalWarning")
     def test_stored_traces_of_an_application_that_failed_on_every_row_give_no_number(
         self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
     ) -> None:

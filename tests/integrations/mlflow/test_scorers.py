@@ -61,6 +61,20 @@ def test_ids_that_nearly_match_are_said_once_when_a_run_ends() -> None:
         assert "for query 'q" in warning_text
 
 
+@pytest.mark.usefixtures("experiment")
+def test_cutoffs_that_no_ranking_reaches_are_said_once_when_a_run_ends() -> None:
+    data: Any = []
+    for number in range(5):
+        expectations = {"relevant_ids": [f"d{number}"]}
+        data.append({"inputs": {"q": f"q{number}"}, "outputs": ["x", f"d{number}"], "expectations": expectations})
+    scorers = retrieval_scorers(["recall@10", "mrr@20", "precision@2"], retrieved="outputs", prefix="")
+    for _ in range(2):
+        result, warning_text = call_with_warnings(lambda: mlflow.genai.evaluate(data=data, scorers=scorers))
+        assert result.metrics["recall_at_10/mean"] == 1.0
+        assert warning_text.count("no ranking has more than 2 results") == 1
+        assert "recall@10 and mrr@20 equal their values at cutoff 2; retrieve 20 or more" in warning_text
+
+
 def test_the_query_of_a_row_is_the_first_text_of_its_inputs() -> None:
     inputs: list[Any] = ["why?", {"k": 3, "question": "why?", "other": "x"}, {"k": 3}, None]
     assert [Row(inputs=value).query for value in inputs] == ["why?", "why?", "", ""]

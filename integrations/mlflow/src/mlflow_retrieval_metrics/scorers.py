@@ -60,7 +60,7 @@ def retrieval_scorers(
     scorer. The run gets `ndcg_at_10/mean`, its 95% CI `ndcg_at_10/low_95` and `ndcg_at_10/high_95`, and
     `ndcg_at_10/n`, the number of rows with a value. If the application failed on every row before it retrieved, there
     are no such numbers, and MLflow logs an error that says so. Data are sent only to your tracking store. When a run
-    ends, a warning says if its ids do not match the judgments, or nearly match.
+    ends, a warning says if its ids do not match the judgments, or nearly match, or no ranking reaches a cutoff.
 
     Args:
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
@@ -116,8 +116,8 @@ def retrieval_scorers(
         scorer_of_metric = RetrievalScorer(
             name=name, description=metric.in_words, metric=str(metric), limit=limit, **options
         )
-        if scorers:
-            scorer_of_metric.keep_no_rows()  # MLflow gives all scorers the same rows, and the first one checks them
+        # MLflow gives all scorers the same rows, and the first one checks them.
+        scorer_of_metric.check_rows_for([] if scorers else scorer.metrics)
         scorers.append(scorer_of_metric)
     return scorers
 
@@ -182,9 +182,9 @@ class RetrievalScorer(Scorer):
         self._rows = _RowValues(Metric.parse(self.metric), self._make_scorer())
         self.aggregations = [self._rows.mean, self._rows.low_95, self._rows.high_95, self._rows.n]
 
-    def keep_no_rows(self) -> None:
-        """Let another scorer of the same rows check whether their ids match."""
-        self._rows.kept_rows = None
+    def check_rows_for(self, metrics: Sequence[Metric]) -> None:
+        """Check when a run ends whether its rows can say what these metrics ask; none if another scorer checks them."""
+        self._rows.checked_metrics = tuple(metrics)
 
     def _make_scorer(self) -> RowScorer:
         return RowScorer(self.metric, rules=self.rules, match=self.match, max_grade=self.max_grade)
@@ -302,8 +302,14 @@ class _RowValues:
     def __init__(self, metric: Metric, scorer: RowScorer) -> None:
         self._metric = metric
         self._scorer = scorer
-        self.kept_rows: KeptRows | None = KeptRows()
+        self.checked_metrics: tuple[Metric, ...] = (metric,)
+        self._kept_rows = KeptRows()
         self._failures: list[str] = []  # a list, because rows are scored in threads, and its methods are atomic
+
+    @property
+    def kept_rows(self) -> KeptRows | None:
+        """Where to keep the rows that are checked when a run ends; None if another scorer checks them."""
+        return self._kept_rows if self.checked_metrics else None
 
     def note(self, score: QueryScore) -> None:
         """Record whether a row failed; a row without a value is left out, because it enters no mean."""
@@ -315,19 +321,22 @@ class _RowValues:
             self._failures.clear()
 
     def mean(self, values: list[float]) -> float:
-        self._warn_about_rows()
-        if self._all_failed(values):
+        has_failed = self._all_failed(values)
+        self._warn_about_rows(are_answered=not has_failed)
+        if has_failed:
             raise ValueError(
                 f"{self._failures[-1]}, on each of the {len(values)} rows before anything was retrieved. This does "
                 "not measure the retriever; fix the application and evaluate it again"
             )
         return self._evaluation(values).means[self._metric]
 
-    def _warn_about_rows(self) -> None:
+    def _warn_about_rows(self, *, are_answered: bool) -> None:
         """Warn of what is wrong with the rows as a whole, and forget them: the mean is the end of a run."""
         if self.kept_rows is None:
             return
         sentences = self.kept_rows.find_warnings(self._scorer)
+        if are_answered:
+            sentences += self.kept_rows.find_depth_notes(self.checked_metrics)
         self.kept_rows.clear()
         for sentence in sentences:
             warn(sentence, host="mlflow")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
@@ -13,7 +12,7 @@ from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator as StockRetrieverEvaluator
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 from llama_index.core.schema import NodeWithScore
-from pydantic import InstanceOf
+from pydantic import InstanceOf, PrivateAttr
 
 from llama_index.evaluation.retrieval_metrics.datasets import (
     get_dataset_mode,
@@ -40,6 +39,7 @@ from llama_index.evaluation.retrieval_metrics.node_scorer import (
 from llama_index.evaluation.retrieval_metrics.nodes import IdsAndTexts, convert_nodes
 from llama_index.evaluation.retrieval_metrics.retriever_functions import resolve_retriever
 from llama_index.evaluation.retrieval_metrics.retriever_pipeline import RetrieverPipeline
+from llama_index.evaluation.retrieval_metrics.single_queries import SingleQueries
 from llama_index.evaluation.retrieval_metrics.source_names import Source, resolve_source
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Retrieved, aretrieve, retrieve
 from retrieval_metrics.integration_api import RetrieverFunctions
@@ -233,6 +233,8 @@ class RetrieverEvaluator(EvaluationSetup):
             name. On evaluation: if `match="source"` would compare the judged names with random ids of documents.
     """
 
+    _single_queries: SingleQueries = PrivateAttr(default_factory=SingleQueries)
+
     @classmethod
     def from_metric_names(cls, metric_names: list[str], **kwargs: Any) -> Self:
         """Return an evaluator with the metrics of these names.
@@ -273,7 +275,12 @@ class RetrieverEvaluator(EvaluationSetup):
             "raise_on_error": True,
             "resume": None,
         }
-        make_result = partial(scorer.score_one_query, expected_texts=expected_texts)
+
+        def make_result(run: RetrievedRun) -> RetrieverEvalResult:
+            (ranking,) = run.values()
+            self._single_queries.add(len(ranking), core_metrics)
+            return scorer.score_one_query(run, expected_texts=expected_texts)
+
         return PreparedRetrieval(self._make_functions(mode), retrieve_arguments, make_result)
 
     @takes_arguments_of(_prepare_query)
@@ -295,6 +302,9 @@ class RetrieverEvaluator(EvaluationSetup):
         Returns:
             A result of LlamaIndex; if a metric is undefined, for example because nothing is relevant, its `metadata`
             says so.
+
+        Warns:
+            RetrievalWarning: At the third query of an evaluator, if none retrieved as many nodes as a metric looks at.
 
         Raises:
             TypeError: If an argument is unknown, or the judgments are of the wrong type.

@@ -21,6 +21,7 @@ from haystack_integrations.components.evaluators.retrieval_metrics.saved_values 
 from retrieval_metrics import (
     Budget,
     Evaluation,
+    Matching,
     Metric,
     Qrels,
     Retrieved,
@@ -28,7 +29,7 @@ from retrieval_metrics import (
     Rules,
     evaluate,
 )
-from retrieval_metrics.integration_api import Scorer, as_list_of, warn
+from retrieval_metrics.integration_api import Scorer, as_list_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,15 +39,12 @@ if TYPE_CHECKING:
 # The values of `document_comparison_field` beside `meta.<key>`.
 MATCH_FIELDS = ("content", "id", "quote", "span")
 
-# The metadata of an item of the core that holds the value by which it is compared.
-MATCH_KEY = "compared"
-
 
 class _MatchedRankings(NamedTuple):
     """The ranking of each question, and the `match` of `evaluate` that compares it with the judgments."""
 
     rankings: dict[int, list[Any]]
-    match: str
+    match: str | Matching
 
 
 @component
@@ -220,8 +218,13 @@ class RetrievalEvaluator:
                 return _MatchedRankings(dict(enumerate(match_values)), match="id")
         rankings = {}
         for question, row in enumerate(retrieved):
-            rankings[question] = list(map(_with_match_value, row, match_values[question]))
-        return _MatchedRankings(rankings, match=f"metadata:{MATCH_KEY}")
+            ranked_items = []
+            for document, match_value in zip(row, match_values[question], strict=True):
+                # The name of the field is that of the value in the item, so that messages name it.
+                ranked_items.append(Retrieved(document.id, document.content, metadata={field: match_value}))
+            rankings[question] = ranked_items
+        match = Matching(by=f"metadata:{field}", option=f"document_comparison_field={field!r}")
+        return _MatchedRankings(rankings, match)
 
     @property
     def _needs_texts(self) -> bool:
@@ -231,22 +234,14 @@ class RetrievalEvaluator:
     def _require_match_values(
         self, retrieved: list[list[Document]], match_values: list[list[DocumentId | None]]
     ) -> None:
-        """Raise if no retrieved document has a value to compare by, and warn if some have none."""
-        missing = []
-        for row, values in zip(retrieved, match_values, strict=True):
-            for document, value in zip(row, values, strict=True):
-                if value is None:
-                    missing.append(document)
-        if not missing:
-            return
-        n_documents = sum(map(len, retrieved))
-        message = (
-            f"{len(missing)} of {n_documents} retrieved documents have no {self.document_comparison_field}, for "
-            f"example {describe_document(missing[0])}"
-        )
-        if len(missing) == n_documents:
-            raise ValueError(f"{message}; choose another document_comparison_field")
-        warn(f"{message}; they count as not relevant", host="haystack")
+        """Raise if no retrieved document has a value to compare by; the evaluation warns if only some have none."""
+        has_value = any(value is not None for values in match_values for value in values)
+        documents = [document for row in retrieved for document in row]
+        if documents and not has_value:
+            raise ValueError(
+                f"{len(documents)} of {len(documents)} retrieved documents have no {self.document_comparison_field}, "
+                f"for example {describe_document(documents[0])}; choose another document_comparison_field"
+            )
 
 
 def _require_documents(expected: list[list[Document]], retrieved: Sequence[list[Document] | None]) -> None:
@@ -263,10 +258,6 @@ def _require_documents(expected: list[list[Document]], retrieved: Sequence[list[
             Document,
             "retrieved_documents must hold a list of Documents, or None, for each question",
         )
-
-
-def _with_match_value(document: Document, match_value: DocumentId | None) -> Retrieved:
-    return Retrieved(document.id, document.content, metadata={MATCH_KEY: match_value})
 
 
 def _metric_result(evaluation: Evaluation, metric: Metric, questions: Iterable[int]) -> dict[str, Any]:
