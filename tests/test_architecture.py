@@ -98,12 +98,12 @@ def test_every_folder_has_its_floor_and_the_picture_shows_it() -> None:
     assert sorted(folders) == sorted(listed)
     page = (ROOT / "docs" / "explanation" / "how-it-works.md").read_text(encoding="utf-8")
     picture = page.partition("```text\n")[2].partition("```")[0]
-    drawn: dict[str, list[str]] = {"numbers": [], "on top": [], "interfaces": []}
+    drawn: dict[str, list[str]] = {"numbers": [], "extensions": [], "interfaces": []}
     part = "numbers"
     for line in picture.splitlines():
         part = line[:11].strip() if line[:11].strip() in drawn else part
         drawn[part] += line[11:51].split() if not line.startswith("-") else []
-    for part, floors in {"numbers": NUMBERS, "on top": ON_TOP, "interfaces": ENTRANCES}.items():
+    for part, floors in {"numbers": NUMBERS, "extensions": ON_TOP, "interfaces": ENTRANCES}.items():
         floor_of = {folder: number for number, floor in enumerate(floors) for folder in floor}
         assert sorted(drawn[part]) == sorted(floor_of), f"the picture of the house does not show {part} as it is"
         assert drawn[part] == sorted(drawn[part], key=floor_of.__getitem__), f"{part}: the picture mixes the floors"

@@ -162,7 +162,7 @@ def drop_in() -> Iterator[Row]:
         )
     judged, run = generate(Shape("", 2_000, 1_000, (1, 2)))
     yield Row(
-        "drop-in: a run of 2,000 x 1,000, measures of BEIR",
+        "drop-in: a run of 2,000 x 1,000, BEIR's measures",
         partial(_evaluations, ours, judged, [run], beir),
         {name: partial(_evaluations, original, judged, [run], beir)},
         1,
@@ -190,7 +190,7 @@ def comparisons() -> Iterator[Row]:
     """`compare` of runs, of evaluations and of many systems."""
     qrels, run = generate(COMPARED_SHAPE)
     runs = {"best": run, "worse": worsened(run, 0.02, 1), "worst": worsened(run, 0.1, 2)}
-    alone = {"evaluate of each": prepare(_evaluate_each, qrels, runs)}
+    alone = {"`evaluate` on each run": prepare(_evaluate_each, qrels, runs)}
     yield Row(f"compare {COMPARED_SHAPE.name}, 7 metrics", prepare(rm.compare, qrels, runs), alone)
     many, large_run = generate(Shape("27,000 x 10", 27_000, 10, (1, 2)))
     two = {"a": large_run, "b": worsened(large_run, 0.1, 1)}
@@ -213,7 +213,7 @@ def comparisons() -> Iterator[Row]:
     yield Row(
         "compare 30 systems x 7 metrics x 100 queries",
         prepare(rm.compare, small_qrels, systems),
-        {"evaluate of each": prepare(_evaluate_each, small_qrels, systems)},
+        {"`evaluate` on each run": prepare(_evaluate_each, small_qrels, systems)},
     )
 
 

@@ -123,7 +123,9 @@ class QuestionGeneration:
                     f"{n_written:,} were written, {MAX_ATTEMPTS} for each requested one, and too few are usable"
                 )
             else:
-                stop_reason = f"every passage was tried {MAX_PER_PASSAGE} times for each kind that is still short"
+                stop_reason = (
+                    f"every passage was tried {MAX_PER_PASSAGE} times for each kind with questions still missing"
+                )
         return self._make_result(stop_reason)
 
     def _count_missing(self) -> dict[str, int]:
