@@ -324,8 +324,10 @@ def check_printed_comparisons(n_comparisons: int) -> Counter[str]:
             counts["cells"] += check_table(comparison)
             if len(comparison.metrics) == 1:
                 lines = str(comparison).splitlines()
-                # Clusters and unequal depths have a line of their own.
-                n_notes = (comparison.clusters is not None) + ("compares unequal depths" in str(comparison))
+                # Clusters, unequal depths and a cutoff that no ranking reaches have a line of their own.
+                n_notes = int(comparison.clusters is not None)
+                for note in ("compares unequal depths", "no ranking has more than", "rankings end"):
+                    n_notes += note in str(comparison)
                 assert len(lines) <= 8 + n_notes
     return counts
 

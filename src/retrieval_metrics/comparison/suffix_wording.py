@@ -105,9 +105,10 @@ def _not_shown_note(conclusion: Conclusion, margin: float, margin_test: MarginTe
     can_be_shown = margin_test.low > -margin and conclusion.lowest_gain > -margin
     if can_be_shown and difference.rare_effect.mean_shift >= margin:
         units = "queries" if difference.clusters is None else "independent queries"
-        # A system that gains needs fewer, because its gain makes up for losses that the sample may lack.
-        limit = "up to" if difference.gain > 0 else "at least"
-        return f"{text}: {limit} {margin_test.min_units} {units} are needed to {aim}"
+        if difference.gain > 0:
+            # A system that gains needs fewer, because its gain makes up for losses that the sample may lack.
+            return f"{text}: up to {margin_test.min_units} {units} may be needed to {aim}"
+        return f"{text}: at least {margin_test.min_units} {units} are needed to {aim}"
     if margin_test.low <= -difference.max_difference < conclusion.gain_interval.low:
         return f"{text}: too few queries carry the loss for the skewness-adjusted test to bound it"
     has_lower_bound_from_grades = conclusion.lowest_gain < margin_test.low - ROUNDING

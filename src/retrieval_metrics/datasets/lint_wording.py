@@ -50,7 +50,7 @@ FINDING_MEANINGS: Mapping[str, str] = {
     "possible_answer": "an unjudged passage overlaps with a relevant one",
     "echo": "the question repeats the words of its answer",
     "unanswered": "relevant documents are not retrieved, or only at low ranks",
-    "ignores_query": "a run scores no better than chance, so it may ignore the query",
+    "ignores_query": "a run scores no better than chance, so it may be ignoring the query",
     "unanswerable": "no judgments, or forbidden documents only: treated as unanswerable",
     "forbidden": "grades below 0 mark forbidden documents",
     "unjudged_at_top": "an unjudged document in the top 3 of every run",

@@ -285,7 +285,7 @@ def format_chance(chance: Chance) -> str:
     )
     if chance.is_better:
         return f"{mean} is better than {chance_level}"
-    return f"{mean} is not significantly better than {chance_level}; the system may ignore the query"
+    return f"{mean} is not significantly better than {chance_level}; the system may be ignoring the query"
 
 
 def format_ceiling_head(metric: str) -> str:

@@ -189,7 +189,7 @@ DEFINITION = Definition(
             "(`retrieved`); the same, with duplicate hits (`expanded`)",
             {
                 "all": "the ideal ranking is cut at k only",
-                "uncut": "the ideal ranking holds all relevant documents, even beyond k",
+                "uncut": "the ideal ranking contains all relevant documents, even beyond k",
                 "retrieved": "the ideal ranking is truncated to the retrieved list's length",
                 "expanded": "the ideal ranking is truncated to the retrieved list's length and includes duplicate hits",
             },
