@@ -310,7 +310,7 @@ CASES = [
         "qrels",
         "a.qrels",
         "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
-        "for BEIR qrels pass format='tsv'",
+        "for BEIR qrels, pass format='tsv'",
         {"format": "tsv"},
         result=SINGLE,
     ),
