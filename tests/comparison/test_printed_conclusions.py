@@ -236,7 +236,8 @@ RARE_EFFECT = re.compile(
     r"Effects too rare to occur in (?P<n>\d+) quer(y|ies)( in \d+ clusters?)? are not "
     r"(?P<limit>covered by the CI|excluded): "
     r"up to (?P<share>\S+)% of all queries \(\S+% confidence\) could .+ the mean by (?P<shift>[^\s,]+?)"
-    r"(, (?P<consequence>which could undo the difference|less than the difference|less than the margin))?\."
+    r"(, (?P<consequence>which could undo the difference|not enough to undo the difference"
+    r"|not enough to exceed the margin))?\."
 )
 
 
@@ -258,12 +259,12 @@ def check_rare_effect(conclusion: Conclusion) -> None:
     is_noninferior = conclusion.noninferiority == "noninferior"
     limits = {
         "which could undo the difference": could_undo,
-        "less than the difference": not could_undo,
-        "less than the margin": is_noninferior and rare.mean_shift < (conclusion.margin or 0),
+        "not enough to undo the difference": not could_undo,
+        "not enough to exceed the margin": is_noninferior and rare.mean_shift < (conclusion.margin or 0),
         None: not conclusion.is_better_or_worse or conclusion.margin is not None,
     }
     assert limits[match["consequence"]]
-    if match["consequence"] in {"which could undo the difference", "less than the difference"}:
+    if match["consequence"] in {"which could undo the difference", "not enough to undo the difference"}:
         assert conclusion.is_better_or_worse
 
 

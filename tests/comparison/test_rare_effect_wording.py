@@ -36,5 +36,5 @@ def test_a_rare_effect_is_set_against_the_difference_it_opposes() -> None:
         assert conclusion.sample_only == (rare.share >= (1 - rare.share) * abs(conclusion.difference))
         notes.append(conclusion.rare_effect_note)
     assert notes[0].endswith("raising the mean by 0.078, which could undo the difference.")
-    assert notes[1].endswith("raising the mean by 0.072, less than the difference.")
-    assert notes[2].endswith("less than the difference.")
+    assert notes[1].endswith("raising the mean by 0.072, not enough to undo the difference.")
+    assert notes[2].endswith("not enough to undo the difference.")

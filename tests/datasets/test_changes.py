@@ -101,7 +101,7 @@ def test_items_meet_by_what_match_says() -> None:
 def test_distances_are_warned_of_on_either_side() -> None:
     scores = {f"q{number}": {"a": 0.9, "b": 0.8, "c": 0.7} for number in range(20)}
     distances = {query: {"a": 0.1, "b": 0.2, "c": 0.3} for query in scores}
-    with pytest.warns(rm.RetrievalWarning, match=r"^after: scores increase down .* pass \{id: -distance\}"):
+    with pytest.warns(rm.RetrievalWarning, match=r"^after: scores increase from .* pass \{id: -distance\}"):
         rm.changes(scores, distances, "overlap@1")
 
 

@@ -59,4 +59,4 @@ def test_a_comparison_begins_with_it() -> None:
     runs = {"dense": DISTANCES, "bm25": {query: ["a", "b"] for query in QRELS}}
     with pytest.warns(rm.RetrievalWarning, match="dense"):
         comparison = rm.compare(QRELS, runs, "mrr")
-    assert comparison.summary[0].startswith("dense: scores increase down every ranking")
+    assert comparison.summary[0].startswith("dense: scores increase from first to last")

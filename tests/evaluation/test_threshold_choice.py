@@ -62,4 +62,4 @@ def test_questions_of_one_document_are_worth_fewer() -> None:
     assert "with 100 unanswerable questions (effective n 18), a false-answer rate" in threshold.conclusion
     two = rm.threshold(questions(100), run_of(best), clusters={f"n{number}": number % 2 for number in range(100)})
     assert "(effective n below 2)" in two.conclusion
-    assert two.conclusion.endswith("these 100 can guarantee no useful rate.")
+    assert two.conclusion.endswith("these 100 cannot guarantee even a rate of 50%.")

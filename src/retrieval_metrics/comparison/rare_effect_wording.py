@@ -94,9 +94,9 @@ def _consequence(conclusion: Conclusion) -> str:
     mean_shift = conclusion.details.rare_effect.mean_shift
     opposes_worse = conclusion.kind == "worse" and not conclusion.may_be_within_margin
     if conclusion.kind == "better" or opposes_worse:
-        return ", which could undo the difference" if conclusion.sample_only else ", less than the difference"
+        return ", which could undo the difference" if conclusion.sample_only else ", not enough to undo the difference"
     if conclusion.noninferiority == "noninferior" and conclusion.margin is not None and mean_shift < conclusion.margin:
-        return ", less than the margin"
+        return ", not enough to exceed the margin"
     return ""
 
 

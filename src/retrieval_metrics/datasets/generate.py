@@ -124,7 +124,7 @@ class QuestionGeneration:
                 )
             else:
                 stop_reason = (
-                    f"every passage was tried {MAX_PER_PASSAGE} times for each kind with questions still missing"
+                    f"every passage was tried {MAX_PER_PASSAGE} times for each kind that is still short of questions"
                 )
         return self._make_result(stop_reason)
 

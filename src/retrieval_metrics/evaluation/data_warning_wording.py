@@ -152,8 +152,8 @@ def format_swapped_arguments(swapped: SwappedArguments) -> str:
 def format_distances() -> str:
     """Return that the scores seem to be distances."""
     return (
-        "scores increase down every ranking as given, but larger scores rank first. If they are distances, pass "
-        "{id: -distance}, or IDs in rank order"
+        "scores increase from first to last in every ranking, but larger scores rank first. If they are distances, "
+        "pass {id: -distance}, or IDs in rank order"
     )
 
 

@@ -24,7 +24,7 @@ def format_threshold_conclusion(threshold: Threshold) -> str:
         n_questions = numbers.format_count(threshold.n_unanswerable, "unanswerable question")
         these = "this one" if threshold.n_unanswerable == 1 else f"these {threshold.n_unanswerable}"
         if threshold.false_answer_bound > MAX_PROMISE:
-            guarantee = f"{these} can guarantee no useful rate"
+            guarantee = f"{these} cannot guarantee even a rate of {_format_percent(MAX_PROMISE)}"
         else:
             guarantee = f"the lowest rate that {these} can guarantee is {bound}"
         return (
@@ -49,7 +49,7 @@ def format_threshold_conclusion(threshold: Threshold) -> str:
         f"Keep results scoring above {format_score(threshold.score)}: with {_format_percent(threshold.level)} "
         f"confidence, at most {_format_percent(threshold.max_false_answers)} of new {questions} like these "
         f"{threshold.n_unanswerable} then get an answer ({threshold.false_answers} of these "
-        f"did; upper bound {bound})."
+        f"did, so the upper bound is {bound})."
     )
     if not threshold.n_answerable:
         return f"{promise} The run has no answerable question, so the cost is unknown."
