@@ -160,37 +160,48 @@ def test_a_single_file_under_another_name_is_found(retrieved: str) -> None:
     assert [near_miss.retrieved_id for near_miss in result.entries] == [retrieved]
 
 
-FORMS_OF_ANOTHER_INDEX: dict[str, Callable[[str], str]] = {
-    "extension": lambda document: document + ".txt",
-    "part": lambda document: document + "#0",
-    "case": str.upper,
-    "prefix": lambda document: "kb_" + document,
-    "folder": lambda document: "./" + document,
-    "decimal point": lambda document: document + ".0",
+# The beginning of each id, and how another index writes it.
+FORMS_OF_ANOTHER_INDEX: dict[str, tuple[str, Callable[[str], str]]] = {
+    "extension": ("page", lambda document: document + ".txt"),
+    "case": ("page", str.upper),
+    "separators": ("page-", lambda document: document.replace("-", "_")),
+    "diacritics": ("caf\u00e9", lambda document: document.replace("\u00e9", "e")),
+    "decimal point": ("", lambda document: document + ".0"),
+    "leading zeros": ("", lambda document: document.zfill(4)),
 }
+
+
+def make_run_of_two_indexes(prefix: str, change: Callable[[str], str]) -> tuple[Any, Any]:
+    """Return judgments of ten documents for 30 queries, and a run with all ids of the last six queries changed."""
+    qrels = {f"q{number}": [f"{prefix}{1 + number % 10}"] for number in range(30)}
+    run = {}
+    for number, query in enumerate(qrels):
+        ranking = [f"{prefix}{1 + (number + step) % 10}" for step in range(4)]
+        run[query] = list(map(change, ranking)) if number >= 24 else ranking
+    return qrels, run
 
 
 @pytest.mark.parametrize("form", FORMS_OF_ANOTHER_INDEX)
 def test_queries_that_another_index_answered_are_found_though_the_run_holds_both_forms(form: str) -> None:
-    # Each document is judged for three queries; the fifth part of the queries has all its ids in another form.
-    qrels = {f"q{number}": [f"page{number % 10}"] for number in range(30)}
-    run = {}
-    for number, query in enumerate(qrels):
-        ranking = [f"page{(number + step) % 10}" for step in range(4)]
-        run[query] = [FORMS_OF_ANOTHER_INDEX[form](document) for document in ranking] if number >= 24 else ranking
+    qrels, run = make_run_of_two_indexes(*FORMS_OF_ANOTHER_INDEX[form])
     result = search(qrels, run)
     assert (len(result), result.n_missing) == (6, 6)
     assert {near_miss.query for near_miss in result.entries} == {f"q{number}" for number in range(24, 30)}
     assert find_kinds(qrels, run) == ["near_misses"]
 
 
-def test_queries_with_only_parts_are_no_other_index_if_a_part_matches_elsewhere() -> None:
-    qrels = {f"q{number}": [f"page{number % 10}"] for number in range(30)}
-    run = {query: list(documents) for query, documents in qrels.items()}
-    for number in range(24, 30):
-        run[f"q{number}"] = [f"page{number % 10}#1", f"page{number % 10}#2"]
-    run["q0"].append("page7#1")
-    assert search(qrels, run).entries == ()
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda document: document + "/3",
+        lambda document: document + "-1",
+        lambda document: "de/" + document,
+        lambda document: "Talk:" + document,
+        lambda document: document + "v2",
+    ],
+)
+def test_queries_that_found_only_parts_or_translations_are_none_of_another_index(change: Callable[[str], str]) -> None:
+    assert search(*make_run_of_two_indexes("page", change)).entries == ()
 
 
 FORMS: dict[str, Callable[[int], list[str]]] = {

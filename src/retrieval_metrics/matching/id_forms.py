@@ -5,30 +5,31 @@ A run holds two forms if some of its queries were answered by another index: no 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from retrieval_metrics._internal.patterns import lazy_pattern
 
-if TYPE_CHECKING:
-    import re
-
-_LETTERS = lazy_pattern(r"[^\W\d_]+")
-_LEADING_ZEROS = lazy_pattern(r"(?<!\d)0+(?=\d)")
-_NUMBERS = lazy_pattern(r"[1-9]\d*|(?<!\d)0(?!\d)")
+_LEADING_ZEROS = lazy_pattern(r"(?<![\d.])0+\d")
+_MARKS = lazy_pattern(r"[\W_]")
 
 
 def describe_form(document_id: str) -> str:
-    """Return an id with one sign for each word and number, and its other characters as they are.
+    """Return the form of an id: its case, whether a number has leading zeros, and the marks between words and numbers.
+
+    How long an id is, and where it holds words and numbers, is left out, because that differs from id to id.
 
     Example:
-        >>> describe_form("docs/page12.md"), describe_form("DOCS/Page0012.md"), describe_form("12#3")
-        ('a/a9.a', 'A/Aa09.a', '9#9')
+        >>> describe_form("docs/page12.md"), describe_form("DOCS/Page0012.md"), describe_form("how-to-pay")
+        ('a/.', 'Aa0/.', 'a-')
     """
-    words = _LETTERS.sub(_describe_letters, document_id)
-    return _NUMBERS.sub("9", _LEADING_ZEROS.sub("0", words))
-
-
-def _describe_letters(letters: re.Match[str]) -> str:
-    if letters[0].islower():
-        return "a"
-    return "A" if letters[0].isupper() else "Aa"
+    form = ""
+    if document_id.upper() != document_id.lower():
+        if document_id == document_id.lower():
+            form = "a"
+        elif document_id == document_id.upper():
+            form = "A"
+        else:
+            form = "Aa"
+    if not document_id.isascii():
+        form += "*"
+    if _LEADING_ZEROS.search(document_id):
+        form += "0"
+    return form + "".join(dict.fromkeys(_MARKS.findall(document_id)))

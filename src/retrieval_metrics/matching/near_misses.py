@@ -87,6 +87,20 @@ MIN_SHARE_BY_KIND: Mapping[NearIdKind, float] = {
 UNAMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset(
     {"unicode_form", "invisible_characters", "blanks", "percent_encoding", "slashes", "encoding"}
 )
+# In these, queries whose ids all have another form were answered by another index. In others, such as parts, they may
+# have found documents of another kind, as the answers in a forum whose questions are judged.
+KINDS_OF_ANOTHER_INDEX: frozenset[NearIdKind] = frozenset(
+    {
+        "case",
+        "leading_zeros",
+        "decimal_point",
+        "separators",
+        "diacritics",
+        "url_form",
+        "uuid_form",
+        "file_extension",
+    }
+)
 # As many ids of whole documents end in a number, or hold a comma, a single one says nothing.
 AMBIGUOUS_KINDS: frozenset[NearIdKind] = frozenset({"numbered_part", "version", "prefix", "joined", "truncated"})
 MIN_NUMBERED_PARTS = 2
@@ -211,7 +225,7 @@ def find_near_misses(
     An id is no near miss if it is judged for the query. Nor are ids that stand for different documents: where the
     judgments or the run hold both forms, or more than a few pairs of documents that differ in the same way; only in
     Unicode form, blanks and the like do no two documents differ. Queries whose ids all have a form of their own do not
-    count for that, because another index has answered them.
+    count for that in kinds such as case, because another index has answered them.
 
     Args:
         judged: The judged run.
@@ -393,6 +407,18 @@ def find_missing(judged: JudgedRun) -> BoolArray:
     return is_missing
 
 
+class _RetrievedIds(NamedTuple):
+    """The ids that were retrieved for some queries.
+
+    Attributes:
+        wanted: Those that were looked for.
+        many: Many of them, of all queries.
+    """
+
+    wanted: set[str]
+    many: set[str]
+
+
 class _Search:
     """A search for near misses in the rankings of a run.
 
@@ -494,8 +520,8 @@ class _Search:
                 unknown_ids.update(ids)
         return queries if len(unknown_ids) >= MIN_IDS_OF_ANOTHER_FORM else set()
 
-    def collect_retrieved_ids(self, wanted: set[str], excluded: set[QueryId]) -> tuple[set[str], set[str]]:
-        """Return which of the wanted ids were retrieved for any query, and many retrieved ids of all queries.
+    def collect_retrieved_ids(self, wanted: set[str], excluded: set[QueryId]) -> _RetrievedIds:
+        """Return which of the wanted ids were retrieved for any query, and many retrieved ids.
 
         Args:
             wanted: The ids to look for.
@@ -507,7 +533,7 @@ class _Search:
             retrieved_wanted |= wanted.intersection(ids)
             if len(retrieved) < MAX_COMPARED_IDS:
                 retrieved.update(ids)
-        return retrieved_wanted, retrieved
+        return _RetrievedIds(retrieved_wanted, retrieved)
 
 
 def _iterate_batch(batch: Batch, wanted: set[QueryId], depth: int | None) -> Iterator[tuple[QueryId, list[str]]]:
@@ -524,16 +550,26 @@ def _iterate_batch(batch: Batch, wanted: set[QueryId], depth: int | None) -> Ite
 def _separate_distinct_documents(candidates: Sequence[NearMiss], search: _Search) -> NearCandidates:
     """Return the candidates, without those whose two ids are both in use, and count these as different documents."""
     judged_ids = search.collect_judged_ids()
-    excluded = search.find_queries_of_another_form()
-    # The other id of a candidate: the one that the rankings that count would hold if it were another document.
-    other_ids = [
-        candidate.retrieved_id if candidate.query in excluded else candidate.judged_id for candidate in candidates
-    ]
-    retrieved_others, retrieved = search.collect_retrieved_ids(set(other_ids), excluded)
-    n_distinct = _count_distinct_pairs(retrieved) + _count_distinct_pairs(islice(judged_ids, MAX_COMPARED_IDS))
+    excluded = set()
+    if any(candidate.kind in KINDS_OF_ANOTHER_INDEX for candidate in candidates):
+        excluded = search.find_queries_of_another_form()
+    wanted = {candidate.judged_id for candidate in candidates}
+    wanted.update(candidate.retrieved_id for candidate in candidates if candidate.query in excluded)
+    by_any = search.collect_retrieved_ids(wanted, set())
+    by_others = search.collect_retrieved_ids(wanted, excluded) if excluded else by_any
+    judged_pairs = _count_distinct_pairs(islice(judged_ids, MAX_COMPARED_IDS))
+    n_distinct = judged_pairs + _count_distinct_pairs(by_any.many)
+    n_distinct_by_others = judged_pairs + _count_distinct_pairs(by_others.many)
+    for kind in KINDS_OF_ANOTHER_INDEX:
+        n_distinct[kind] = n_distinct_by_others[kind]
     near_misses: list[NearMiss] = []
-    for candidate, other_id in zip(candidates, other_ids, strict=True):
-        are_both_in_use = other_id in retrieved_others or candidate.retrieved_id in judged_ids
+    for candidate in candidates:
+        if candidate.query in excluded and candidate.kind in KINDS_OF_ANOTHER_INDEX:
+            # The rankings that count would hold the retrieved id if it were another document.
+            are_both_in_use = candidate.retrieved_id in by_others.wanted
+        else:
+            are_both_in_use = candidate.judged_id in by_any.wanted
+        are_both_in_use |= candidate.retrieved_id in judged_ids
         if are_both_in_use and candidate.kind not in UNAMBIGUOUS_KINDS:
             n_distinct[candidate.kind] += 1
         else:
