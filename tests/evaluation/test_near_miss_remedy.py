@@ -47,9 +47,9 @@ def find_change(judged: list[str], retrieved: Any, **options: Any) -> IdChange:
         ("7", "7.0", IdChange(is_read_as_number=True)),
         ("a.md", "docs/a.md", IdChange("run", "id.rpartition('/')[2]")),
         ("docs/a.md", "/x/docs/a.md", IdChange("run", "id.removeprefix('/x/')")),
-        ("docs/a.md", "a.md", IdChange("judgments", "id.rpartition('/')[2]")),
+        ("docs/a.md", "a.md", IdChange("both", "id.rpartition('/')[2]")),
         ("d7", "d7#3", IdChange("run", "id.partition('#')[0]")),
-        ("d7::p2", "d7", IdChange("judgments", "id.partition('::')[0]")),
+        ("d7::p2", "d7", IdChange("both", "id.partition('::')[0]")),
         ("c::d7", "c::d7::p2", IdChange("run", "id.rsplit('::', 1)[0]")),
         ("d7.md", "d7.md-chunk-0", IdChange("run", r"re.sub(r'-chunk-\d+$', '', id)")),
         ("d7.md", "d7.md (part 12)", IdChange("run", r"re.sub(r' \(part \d+\)$', '', id)")),
@@ -61,7 +61,7 @@ def find_change(judged: list[str], retrieved: Any, **options: Any) -> IdChange:
         ("a-b", "a_b", IdChange(expression=r"re.sub(r'[-_+\s]+', ' ', id)")),
         ("Café.md", "Caf\u00c3\u00a9.md", IdChange("run", "id.encode('cp1252').decode('utf-8')")),
         ("d7", "<d7>", IdChange("run", "id.removeprefix('<').removesuffix('>')")),
-        ("ObjectId('d7')", "d7", IdChange("judgments", """id.removeprefix("ObjectId('").removesuffix("')")""")),
+        ("ObjectId('d7')", "d7", IdChange("both", """id.removeprefix("ObjectId('").removesuffix("')")""")),
         ("d7", "('d7', 0.9)", IdChange("run", "ast.literal_eval(id)[0]")),
         ("d7", '{"rank": 1, "id": "d7"}', IdChange("run", "ast.literal_eval(id)['id']")),
         ("a.py", "a.py:10-20", IdChange("run", r"re.sub(r':\d+-\d+$', '', id)")),
@@ -69,7 +69,7 @@ def find_change(judged: list[str], retrieved: Any, **options: Any) -> IdChange:
         (UUID, UUID.replace("-", ""), IdChange(expression="uuid.UUID(id).hex")),
         ("http://a.org/x/", "https://a.org/x", IdChange(expression=r"re.sub(r'^\w+://(www\.)?|/$', '', id)")),
         ("d7", "'d7'", IdChange("run", """id.removeprefix("'").removesuffix("'")""")),
-        ("b'd7'", "d7", IdChange("judgments", """id.removeprefix("b'").removesuffix("'")""")),
+        ("b'd7'", "d7", IdChange("both", """id.removeprefix("b'").removesuffix("'")""")),
         ("a-b", "a\u2013b", IdChange()),
         ("1300", "1,300", IdChange(is_read_as_number=True)),
         ("d7", "d7#3#4", IdChange("run", "id.partition('#')[0]")),
@@ -175,8 +175,23 @@ def test_a_control_character_has_no_name() -> None:
 def test_ids_that_are_cut_off_are_cut_on_the_other_side_too() -> None:
     long = ["f3a9c0b7e21d4456aa10", "0b7e21d4456aa10f3a9c"]
     short = [document[:12] for document in long]
-    assert find_change(long, short) == IdChange("judgments", "id[:12]")
+    assert find_change(long, short) == IdChange("both", "id[:12]")
     assert find_change(short, long) == IdChange("run", "id[:12]")
+
+
+def test_the_change_of_judged_parts_is_for_both_sides_if_the_run_holds_some_of_them() -> None:
+    judged = [f"doc{letter}#0" for letter in "abcdefghijkl"]
+    qrels: Any = {f"q{number}": [document] for number, document in enumerate(judged)}
+    run: Any = {}
+    for number, document in enumerate(judged):
+        run[f"q{number}"] = [document.partition("#")[0] if number < 5 else document]
+    report = find_near_miss_report(find_origin(qrels, run))
+    assert report is not None
+    assert report.change == IdChange("both", "id.partition('#')[0]")
+    for query, ranking in run.items():
+        run[query] = [document.partition("#")[0] for document in ranking]
+        qrels[query] = [document.partition("#")[0] for document in qrels[query]]
+    assert rm.evaluate(qrels, run, "mrr").means["mrr"] == 1
 
 
 def test_an_unknown_kind_has_no_change() -> None:

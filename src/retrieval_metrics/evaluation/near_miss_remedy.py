@@ -66,8 +66,28 @@ _LONG_URL_EXPRESSION = r"re.sub(r'^\w+://(www\.)?|/?(index\.html?)?(\?utm_.*)?$'
 _NUMBER = lazy_pattern(r"\d+(?=\D*$)")
 
 
+# Kinds whose change leaves an id as it is if it lacks what is cut off.
+_CUT_KINDS: frozenset[NearIdKind] = frozenset(
+    {"path", "part", "numbered_part", "version", "prefix", "query_prefix", "truncated", "quotation_marks"}
+)
+
+
 def find_id_change(near_miss: NearMiss, origin: Origin | None) -> IdChange:
-    """Return what to change in the ids of a near miss; without its origin, a run of ids is meant."""
+    """Return what to change in the ids of a near miss; without its origin, a run of ids is meant.
+
+    Where other judged ids were found as they are, the retrieved ids may have the longer form as well, so both sides are
+    changed rather than the judgments alone.
+    """
+    change = _find_change(near_miss, origin)
+    if change.side != "judgments" or change.expression is None or near_miss.kind not in _CUT_KINDS:
+        return change
+    if origin is None or origin.match != "id" or not len(origin.judged.items.document):
+        return change
+    return change._replace(side="both")
+
+
+def _find_change(near_miss: NearMiss, origin: Origin | None) -> IdChange:
+    """Return what to change in the ids of one near miss."""
     if near_miss.kind == "same_text":
         return IdChange(is_by_text=True)
     if near_miss.kind == "file_extension":
