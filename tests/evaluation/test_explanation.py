@@ -301,7 +301,7 @@ class TestWhatMustNotComeBack:
             ["q3", "1.000", "spy", "1"],
         ]
         assert "with no relevant result below it" in str(worst)
-        assert str(worst).endswith("leak@5 could be lower on 2 of 3 queries")
+        assert str(worst).endswith("leak@5 is above its best possible value on 2 of 3 queries")
 
     def test_answers_where_there_is_none_are_the_worst(self) -> None:
         result = rm.evaluate({"n": [], "m": [], "q": ["d"]}, {"n": ["x"], "m": [], "q": ["d"]}, "false_answer")

@@ -32,7 +32,7 @@ def test_a_stage_holds_the_questions_that_reached_it_and_the_last_is_the_evaluat
     assert str(stages).startswith(str(result))
     assert stages.tables[-1].rows == [["found", "0.250", "0.500"], ["ranked", "0.500", "0.500"]]
     assert list(stages.tables[-1].notes) == [
-        "first-stage retrievers (no losses attributed): found",
+        "first-stage retrievers (no losses attributed to them): found",
         "ceiling: the value if the stage's documents were in the best order",
         "no query reached joined",
     ]

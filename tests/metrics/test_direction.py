@@ -89,7 +89,7 @@ def test_the_worst_queries() -> None:
     lost = [query for query, value in result.per_query["found@2"].items() if value == 0]
     assert sorted(result.worst("missed@2", 40).queries) == sorted(lost)
     assert {*lost} <= {*result.worst("found@2", 40).queries}
-    assert result.worst("missed@2").summary == f"missed@2 could be lower on {len(lost)} of 40 queries"
+    assert result.worst("missed@2").summary == f"missed@2 is above its best possible value on {len(lost)} of 40 queries"
 
 
 def test_pages_begin_with_the_worst(tmp_path: Path) -> None:

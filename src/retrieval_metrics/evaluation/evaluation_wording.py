@@ -208,7 +208,7 @@ def format_imperfect(metric: str, n_imperfect: int, n_queries: int) -> str:
     """Return how many queries do not have the best value of a metric in which lower is better."""
     if not n_queries:
         return format_all_undefined(metric)
-    return f"{metric} could be lower on {n_imperfect:,} of {format_query_count(n_queries)}"
+    return f"{metric} is above its best possible value on {n_imperfect:,} of {format_query_count(n_queries)}"
 
 
 def format_all_undefined(metric: str) -> str:
@@ -270,7 +270,7 @@ ASSUMED_SOURCES = "inferred; losses(metric, sources=[...]) sets them"
 
 def format_sources(first_stages: Sequence[str], *, is_assumed: bool = False) -> str:
     """Return which stages retrieve, and by which rule that was found if it is assumed."""
-    note = f"first-stage retrievers (no losses attributed): {', '.join(first_stages)}"
+    note = f"first-stage retrievers (no losses attributed to them): {', '.join(first_stages)}"
     return f"{note} ({ASSUMED_SOURCES})" if is_assumed else note
 
 

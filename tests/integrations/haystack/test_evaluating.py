@@ -97,7 +97,7 @@ def test_stages_are_compared_and_printed() -> None:
     assert text.startswith(str(stages.last))
     header, *rows, note, ideal_note = text.removeprefix(str(stages.last)).strip().splitlines()
     assert header.split() == ["stage", "mrr", "recall@3", "mrr", "ceiling"]
-    assert note == "first-stage retrievers (no losses attributed): retriever"
+    assert note == "first-stage retrievers (no losses attributed to them): retriever"
     assert ideal_note == "ceiling: the value if the stage's documents were in the best order"
     assert [row.split()[0] for row in rows] == ["retriever", "ranker"]
     assert "<table>" in stages._repr_html_()

@@ -119,7 +119,7 @@ def test_scores_before_and_after_each_postprocessor_show_what_it_did() -> None:
         assert str(result).splitlines()[-4:] == [
             "Deliver    0.278        0.667",
             "Deliver 2  0.500        0.667",
-            "first-stage retrievers (no losses attributed): retrieved",
+            "first-stage retrievers (no losses attributed to them): retrieved",
             "ceiling: the value if the stage's documents were in the best order",
         ]
     assert not ours.evaluate_dataset(ROWS).stages
