@@ -200,7 +200,7 @@ def test_batches_cost_what_they_hold_and_not_what_is_judged() -> None:
 
 
 def test_a_whole_grade_that_is_no_int_is_refused_with_what_converts_it() -> None:
-    qrels = Qrels({"q1": {"a": 2, "b": 1}})
+    qrels: Any = Qrels({"q1": {"a": 2, "b": 1}})
     with pytest.raises(TypeError, match=r"must be an int, got 2\.0; convert the grades, (.*), or read") as caught:
         ours.RelevanceEvaluator(qrels, {"map"})
     expression = str(caught.value).partition("convert the grades, ")[2].partition(", or read")[0]

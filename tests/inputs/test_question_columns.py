@@ -70,7 +70,7 @@ def test_a_named_query_is_the_text_whatever_it_looks_like() -> None:
 def test_the_table_of_questions_is_read_with_judgments_of_its_own() -> None:
     questions = rm.EvaluationSet({"1": "How long?", "2": "How wide?"}, {"1": ["a"], "2": ["b"]})
     table = questions.to_pandas().reset_index()
-    table["relevant"] = list(questions.qrels.values())
+    table["relevant"] = [["a"], ["b"]]
     read_questions = rm.read_questions(table)
     assert read_questions.queries == questions.queries
     assert read_questions.qrels == questions.qrels
