@@ -11,6 +11,7 @@ import pytest
 import pytrec_eval as theirs
 
 import retrieval_metrics.pytrec_eval as ours
+from retrieval_metrics import Qrels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,3 +197,12 @@ def test_batches_cost_what_they_hold_and_not_what_is_judged() -> None:
         ours.RelevanceEvaluator(judged, {"map"}).evaluate({"q1": {1: 2.0}})  # type: ignore[dict-item]  # on purpose
     with pytest.raises(ValueError, match=r"the score of document 'd' for query 'q1' is -inf"):
         ours.RelevanceEvaluator(judged, {"map"}).evaluate({"q1": {"d": -math.inf}})
+
+
+def test_a_whole_grade_that_is_no_int_is_refused_with_what_converts_it() -> None:
+    qrels: Any = Qrels({"q1": {"a": 2, "b": 1}})
+    with pytest.raises(TypeError, match=r"must be an int, got 2\.0; convert the grades, (.*), or read") as caught:
+        ours.RelevanceEvaluator(qrels, {"map"})
+    expression = str(caught.value).partition("convert the grades, ")[2].partition(", or read")[0]
+    converted_qrels = eval(expression, {"qrels": qrels})  # noqa: S307  (the code that the message recommends)
+    assert ours.RelevanceEvaluator(converted_qrels, {"map"}).evaluate({"q1": {"a": 1.0}}) == {"q1": {"map": 0.5}}

@@ -162,7 +162,15 @@ def _require_whole_grades(qrels_by_query: Mapping[str, dict[str, Any]]) -> None:
     for query, grades in qrels_by_query.items():
         for document, grade in grades.items():
             if not isinstance(grade, int):
-                raise TypeError(f"the grade of document {document!r} for query {query!r} must be an int, got {grade!r}")
+                hint = ""
+                if isinstance(grade, float) and grade.is_integer():
+                    hint = (
+                        "; convert the grades, {query: {document: int(grade) for document, grade in "
+                        "qrels[query].items()} for query in qrels}, or read a TREC file with parse_qrel(file)"
+                    )
+                raise TypeError(
+                    f"the grade of document {document!r} for query {query!r} must be an int, got {grade!r}{hint}"
+                )
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:

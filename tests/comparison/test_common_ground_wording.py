@@ -42,3 +42,6 @@ def test_what_differs_between_evaluations_ends_with_how_many_queries_are_the_sam
     notes = rm.compare({"old": old, "new": new}).notes
     assert notes[1] == "Compared on the 8 queries that are the same in all evaluations."
     assert len(notes) == 3
+    newest = rm.evaluate({"q0": ["d"]}, {"q0": ["d"]}, ["map"])
+    notes = rm.compare({"old": old, "newest": newest}).notes
+    assert notes[1] == "Compared on the 1 query that is the same in all evaluations."

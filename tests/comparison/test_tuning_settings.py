@@ -74,6 +74,18 @@ def test_an_error_names_its_setting() -> None:
     with pytest.raises(TypeError, match="got NoneType") as caught:
         rm.tune(lambda **_: None, {"q": ["d"]}, "mrr", parameters={"k": [1, 2]}, default={"k": 1})
     assert caught.value.__notes__ == ["this is the setting 'k=1'"]
+    run = {"q": ["d"]}
+    parameters = {"a": [1, 0], "b": [0]}
+    with pytest.raises(ValueError, match="all weights are 0") as caught_weights:
+        rm.tune(
+            lambda a, b: rm.fuse({"a": run, "b": run}, weights=[a, b]),
+            {"q": ["d"]},
+            "mrr",
+            parameters=parameters,
+            default={"a": 1, "b": 0},
+        )
+    (note,) = caught_weights.value.__notes__
+    assert note.startswith("this is the setting 'a=0, b=0'; to leave it out, ")
     tuning = rm.tune({"a": {"q": ["d", "x"]}, "b": {"q": ["x", "d"]}}, {"q": ["d"]}, "mrr", default="a")
     with pytest.raises(KeyError, match=r"^no setting 'c'; the settings are a and b"):
         tuning["c"]

@@ -84,6 +84,27 @@ def test_equal_systems_judged_from_one_depend_on_the_unjudged_and_the_verdict_sa
     assert "(exact bounds)" in str(comparison)
 
 
+def test_the_printed_grades_are_those_that_count_for_the_metric() -> None:
+    qrels = {f"q{number}": {"d": 1, "bad": -1} for number in range(4)}
+    runs = {"a": dict.fromkeys(qrels, ("d",)), "b": dict.fromkeys(qrels, ("d", "u"))}
+    comparison = quietly(qrels, runs, ["leak@2", "mrr@2"], unjudged="bounds")
+    assert comparison.unjudged is not None
+    assert comparison.unjudged.grades_of("leak@2") == (-1, 0, 1)
+    assert comparison.unjudged.grades_of("mrr@2") == (0, 1)
+    assert comparison.unjudged.means["leak@2"]["b"] == (0, 1)
+    assert "leak@2 over all possible grades (-1, 0, 1)" in str(comparison)
+    assert "mrr@2 over all possible grades (0, 1)" in str(comparison)
+
+
+def test_bounds_of_no_common_query_are_not_printed() -> None:
+    qrels = {f"q{number}": [f"d{number}"] for number in range(4)}
+    runs = {"a": {"q0": ["d0"], "q1": ["u"]}, "b": {"q2": ["d2"], "q3": ["u"]}}
+    comparison = quietly(qrels, runs, "mrr@2", unjudged="bounds", rules="trec_eval")
+    assert comparison.unjudged is not None
+    assert np.isnan(comparison.unjudged.means["mrr@2"]["a"]).all()
+    assert "over all possible grades" not in str(comparison)
+
+
 def standing_of(comparison: rm.Comparison) -> str:
     (places,) = comparison.ranking.by_metric.values()
     return next(place.status for place in places if place.status != "best")

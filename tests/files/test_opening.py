@@ -125,6 +125,19 @@ def test_the_command_line_reads_pipes_of_any_size_and_standard_input(
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize("read", [rm.read_qrels, rm.read_queries, rm.read_corpus, rm.read_run])
+def test_a_folder_is_refused_with_the_readers_of_its_files(tmp_path: Path, read: Any) -> None:
+    with pytest.raises(IsADirectoryError, match=r"is a folder; pass the path of a file$"):
+        read(tmp_path)
+    questions = rm.EvaluationSet({"q1": "what?"}, {"q1": ["d1"]})
+    questions.to_beir(tmp_path, {"d1": "text"})
+    with pytest.raises(IsADirectoryError) as caught:
+        read(tmp_path)
+    calls = [f"read_corpus({str(tmp_path / 'corpus.jsonl')!r})", f"read_questions({str(tmp_path)!r})"]
+    calls.append(f"read_qrels({str(tmp_path / 'qrels' / 'test.tsv')!r})")
+    assert all(call in str(caught.value) for call in calls)
+
+
 def test_a_parquet_path_is_no_pattern(tmp_path: Path) -> None:
     pl.DataFrame({"query": ["q"], "document": ["other"], "score": [1.0]}).write_parquet(tmp_path / "run1.parquet")
     (tmp_path / "run[1].parquet").write_bytes(parquet())

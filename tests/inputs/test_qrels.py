@@ -80,6 +80,11 @@ def test_they_are_read_like_a_dict(judgments: Any) -> None:
     qrels = rm.Qrels(judgments)
     assert dict(qrels) == dict(qrels.items()) == {query: qrels[query] for query in qrels} == qrels.as_dict()
     assert list(judgments) == list(qrels.keys())
+    assert list(qrels.values()) == list(qrels.as_dict().values())
+    first_query = qrels.queries[0]
+    assert qrels.get(first_query) == qrels[first_query]
+    assert qrels.get("unknown") is None
+    assert qrels.get("unknown", 3) == 3
     assert next(iter(judgments)) in qrels
     assert "unknown" not in qrels
     with pytest.raises(KeyError, match="unknown"):

@@ -56,6 +56,12 @@ def test_without_an_id_the_text_is_the_id(dataset: Any) -> None:
         ("questions.json", TypeError, "a dataset is a list of .* got str"),
         (7, TypeError, "got int"),
         ([], ValueError, "the dataset is empty"),
+        (rm.Qrels({"q1": ["a"]}), TypeError, r"without the texts .*; pass EvaluationSet\(texts, qrels\)"),
+        (
+            rm.Qrels(rm.EvaluationSet({"q1": "what?"}, {"q1": ["a"]})),
+            TypeError,
+            r"pass EvaluationSet\(qrels\.texts, qrels\)$",
+        ),
         (["what?"], TypeError, r"row 1 must be a \(query, relevant\) pair .* got 'what\?'"),
         ([("what?", ["a"], 3)], TypeError, "row 1 must be"),
         ([{"relevant": ["a"]}], ValueError, "row 1 has no 'query' .*; it has 'relevant'"),

@@ -16,6 +16,9 @@ RAY = "ray_retrieval_metrics"
     [
         (RAGAS, "Accuracy", "this metric is HitRate"),
         (RAGAS, "HitRatio", "this metric is HitRate"),
+        (RAGAS, "TopKAccuracy", "this metric is HitRate"),
+        (RAGAS, "Top5Accuracy", "pass the metric by its name, 'hit_rate@5'"),
+        ("retrieval_metrics", "top_5_accuracy", "write evaluate(qrels, run, 'hit_rate@5')"),
         (RAGAS, "Sensitivity", "this metric is Recall"),
         (RAGAS, "recall", "this metric is Recall"),
         (RAGAS, "AveragePrecision", "this metric is MAP"),
@@ -39,7 +42,7 @@ def test_a_name_of_a_metric_is_explained(package: str, name: str, hint: str) -> 
 
 
 @pytest.mark.parametrize("package", [RAGAS, LLAMA_INDEX, LANGCHAIN, HAYSTACK, RAY])
-@pytest.mark.parametrize("name", ["Nonsense", "_mrr", "evalute"])
+@pytest.mark.parametrize("name", ["Nonsense", "_mrr", "evalute", "top_0_accuracy", "recall_0"])
 def test_other_names_get_no_advice(package: str, name: str) -> None:
     with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
         getattr(import_module(package), name)

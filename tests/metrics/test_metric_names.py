@@ -70,6 +70,7 @@ def test_every_alias_is_read_in_any_case(alias: str) -> None:
         ("F-measure", r"did you mean f1\?"),
         ("precision at 5", r"did you mean precision@5\?"),
         ("top_5_accuracy", r"did you mean hit_rate@5\?"),
+        ("top_0_accuracy", "unknown metric 'top_0_accuracy'; the metrics are hit_rate"),
         ("Top-1 accuracy", r"did you mean hit_rate@1\?"),
         ("top 5 accuracy@5", r"is not a metric name; write name@k"),
         ("bleu", "unknown metric 'bleu'; the metrics are hit_rate"),

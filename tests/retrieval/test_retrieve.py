@@ -361,6 +361,7 @@ def test_without_rich_no_bar_is_drawn(monkeypatch: pytest.MonkeyPatch, capsys: p
     ("arguments", "options", "error", "message"),
     [
         ((["d1"], QUERIES), {}, TypeError, "a retriever must be a function of the text of a query, or .* got list"),
+        ((answer, rm.Qrels({"q": ["d"]})), {}, TypeError, r"pass EvaluationSet\(texts, qrels\), where texts has"),
         ((answer, ["what?"]), {}, TypeError, "questions must map query IDs to texts, or be an EvaluationSet, got list"),
         ((answer, [("what?", ["d1"])]), {}, TypeError, r"EvaluationSet.from_dataset\(...\) reads pairs and rows"),
         ((answer, {"q1": ["d1"]}), {}, TypeError, r"the text of query 'q1' must be a str, got \['d1'\]"),

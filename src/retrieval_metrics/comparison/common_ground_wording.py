@@ -15,7 +15,8 @@ def common_ground_notes(ground: CommonGround) -> list[str]:
     notes = list(map(format_query_mismatch, ground.query_mismatches))
     if notes:
         queries = numbers.format_query_count(ground.n_queries)
-        notes.append(f"Compared on the {queries} that are the same in all evaluations.")
+        verb = "is" if ground.n_queries == 1 else "are"
+        notes.append(f"Compared on the {queries} that {verb} the same in all evaluations.")
     notes += map(format_metric_mismatch, ground.metric_mismatches)
     return notes
 

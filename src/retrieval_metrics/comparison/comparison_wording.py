@@ -127,13 +127,15 @@ def judged_notes(comparison: ComparisonRecord) -> list[str]:
         if not is_all_judged and not judged_coverage_note(comparison):
             notes.append(format_judged_shares(coverage))
     if comparison.unjudged is not None:
-        notes += [_format_mean_bounds(comparison.unjudged, metric) for metric in comparison.unjudged.means]
+        for metric, means in comparison.unjudged.means.items():
+            if not all(isnan(bounds.low) for bounds in means.values()):  # NaN: the systems share no query
+                notes.append(_format_mean_bounds(comparison.unjudged, metric))
     return notes
 
 
 def _format_mean_bounds(bounds: UnjudgedBounds, metric: str) -> str:
     """Return the bounds of the means of a metric over all grades of the unjudged documents."""
-    grades = ", ".join(f"{grade:g}" for grade in bounds.grades)
+    grades = ", ".join(f"{grade:g}" for grade in bounds.grades_of(metric))
     ranges = []
     for system, (low, high) in bounds.means[metric].items():
         ranges.append(f"{system} {numbers.format_value(low)} to {numbers.format_value(high)}")

@@ -24,7 +24,8 @@ class UnjudgedBounds:
     Attributes:
         depths: Per metric, among how many first documents of each compared run the unjudged ones are graded: its
             cutoff, or None for the whole ranking. All other unjudged documents count as not relevant, as usual.
-        grades: The grades that each of them can have: 0, and those that occur in the judgments.
+        grades: The grades that each of them can have: 0, and those that occur in the judgments; forbidden ones only if
+            a metric looks for forbidden documents.
         unretrieved_relevant: The largest number of further relevant documents per query, neither judged nor retrieved,
             that the bounds allow for.
         means: Per metric and system, the least and the greatest mean.
@@ -45,6 +46,12 @@ class UnjudgedBounds:
     p_values: Mapping[tuple[str, str, str], tuple[float, float]]
     queries: Mapping[str, int]
     outer: Mapping[str, int]
+
+    def grades_of(self, metric: str) -> tuple[float, ...]:
+        """Return the grades that count for a metric; a forbidden document is not relevant where none is looked for."""
+        if as_metric(metric).definition.higher_is_better:
+            return tuple(grade for grade in self.grades if grade >= 0)
+        return self.grades
 
     @property
     def exact(self) -> bool:

@@ -146,7 +146,7 @@ def _evaluate_runs(
         track_steps("trying settings", n_settings, activity, remedy, show_progress=show_progress) as advance,
     ):
         for number, (name, candidate) in enumerate(settings.candidates.items(), start=1):
-            run = _make_run(name, candidate, is_made=settings.are_made)
+            run = _make_run(name, candidate, settings)
             if isinstance(run, dict) and not run and name != settings.default:
                 run = dict.fromkeys(as_qrels(questions).queries, ())  # nothing retrieved: it takes no part
             with setting_warnings.record(name, _describe_setting(name)):
@@ -155,14 +155,17 @@ def _evaluate_runs(
     return evaluations
 
 
-def _make_run(name: str, candidate: CandidateSetting, *, is_made: bool) -> Any:
-    """Return the run of a setting, which its function makes from the parameters if `is_made`."""
-    if not is_made:
+def _make_run(name: str, candidate: CandidateSetting, settings: TuningSettings) -> Any:
+    """Return the run of a setting, which its function makes from the parameters if there is one."""
+    if not settings.are_made:
         return candidate.run_source
     try:
         return candidate.run_source(**candidate.parameters)
     except Exception as error:
-        error.add_note(_describe_setting(name))
+        note = _describe_setting(name)
+        if name != settings.default:
+            note += "; to leave it out, let the function return {} for it"
+        error.add_note(note)
         raise
 
 

@@ -59,6 +59,8 @@ def bound_unjudged(
     n_unretrieved_by_query = _read_unretrieved_relevant(unretrieved_relevant, first_scores.queries)
     qrels = first_scores.require_origin(PURPOSE).judged.qrels
     known_grades = {0.0, *qrels.document_grade.tolist()}
+    if all(metric.definition.higher_is_better for metric in metrics):  # none looks for forbidden documents
+        known_grades = {grade for grade in known_grades if grade >= 0}
     completions_by_metric = _score_completions_by_metric(scores, metrics, known_grades, n_unretrieved_by_query)
     means = {}
     for metric in metrics:
@@ -66,7 +68,7 @@ def bound_unjudged(
     bounded = _bound_differences(completions_by_metric, differences, resamples, seed)
     return UnjudgedBounds(
         depths={str(metric): _cutoff_depth(metric) for metric in metrics},
-        grades=tuple(sorted(grade for grade in known_grades if grade >= 0)),
+        grades=tuple(sorted(known_grades)),
         unretrieved_relevant=max(n_unretrieved_by_query.values(), default=0),
         means=means,
         differences=bounded.intervals,

@@ -560,7 +560,8 @@ def read_questions(
             question, `relevant` holds a list of ids, a dict of grades, or objects such as quotes, as JSON or as Python
             prints it, or ids with a separator between them; an empty cell says that nothing is relevant. In a table
             with one row per judgment, `document` (or `file`, `filename`) and `grade` stand beside the question, and
-            cells are read alike. The case of names does not matter.
+            cells are read alike. A `query` that holds ids (numbers, or ASCII text with a digit and no blank) beside a
+            `text` is the id, unless `columns` says `{"query": "query"}`. The case of names does not matter.
         separator: What separates ids in a cell: `separator=","`; `""` if each cell holds one id. By default it is
             `;`, `|` or a line break if every cell agrees, and a warning says so. Leave it out where no cell is text.
         columns: The names of the columns `id`, `query`, `relevant`, `document`, `grade` and `answer`, if they differ

@@ -94,11 +94,32 @@ def open_source(source: Source, limits: Limits | None = None) -> Iterator[Reader
 def _open_path(path: str | PathLike[str]) -> Any:
     """Open a file for reading; raise a clear error if `path` is the content of a file."""
     try:
-        return Path(path).open("rb")
+        file_path = Path(path)
+        if file_path.is_dir():
+            raise IsADirectoryError(_folder_given_message(file_path))
+        return file_path.open("rb")
     except (OSError, ValueError) as error:  # the file is missing, or its name is too long or holds a NUL
         if isinstance(path, str) and _looks_like_content(path):
             raise ValueError(_content_given_message(path, "io.StringIO(text)")) from error
         raise
+
+
+def _folder_given_message(folder: Path) -> str:
+    """Return which files of a folder are read instead, if they are those of a BEIR dataset."""
+    message = f"{folder} is a folder; pass the path of a file"
+    if not (folder / "queries.jsonl").exists() and not (folder / "corpus.jsonl").exists():
+        return message
+    judgment_files = sorted((folder / "qrels").glob("*.tsv"))
+    files_by_reader = {
+        "read_corpus": [folder / "corpus.jsonl"],
+        "read_queries": [folder / "queries.jsonl"],
+        "read_qrels": judgment_files,
+    }
+    advice = []
+    for reader, files in files_by_reader.items():
+        if files and files[0].exists():
+            advice.append(f"{reader}({str(files[0])!r})")
+    return f"{message}, as in {', '.join(advice)}, or read it whole: read_questions({str(folder)!r})"
 
 
 def _refuse_device(name: str, file: IO[bytes], mode: int) -> None:

@@ -389,6 +389,8 @@ def _read_beir(questions_class: type[QuestionsT], folder: Path, split: str) -> Q
     qrels = read_qrels(qrels_path)
     without_text = [query for query in qrels.queries if query not in texts]
     if without_text:
+        if len(without_text) == 1:
+            raise ValueError(f"the judged query {without_text[0]!r} has no text in {folder / QUERIES_FILE}")
         raise ValueError(
             f"{len(without_text)} judged queries have no text in {folder / QUERIES_FILE}, for example "
             f"{without_text[0]!r}"

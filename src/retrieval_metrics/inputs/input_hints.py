@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from numbers import Real
 from os import PathLike
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.inputs.question_columns import QUERY_KEYS
+
+if TYPE_CHECKING:
+    from retrieval_metrics.inputs.qrels import Qrels
 
 RETRIEVING_METHODS = ("invoke", "retrieve", "run")
 
@@ -69,6 +72,16 @@ def wrong_argument_hint(argument: Any, name: Literal["qrels", "run"]) -> str:
     if isinstance(argument, (list, tuple)) and argument:
         return _rows_hint(argument[0], name)
     return ""
+
+
+def missing_texts_message(qrels: Qrels) -> str:
+    """Return what to write where questions are expected and their judgments are passed."""
+    if qrels.texts:
+        return "questions were expected, got their judgments, Qrels; pass EvaluationSet(qrels.texts, qrels)"
+    return (
+        "questions were expected, got Qrels, judgments without the texts of their questions; pass "
+        "EvaluationSet(texts, qrels), where texts has the text of each query by ID, such as read_queries(path)"
+    )
 
 
 def _rows_hint(first_row: Any, name: str) -> str:

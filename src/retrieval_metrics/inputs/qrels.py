@@ -435,8 +435,20 @@ class Qrels:
         """Yield each query with its judgments."""
         return ((query, self[query]) for query in self)
 
+    def values(self) -> Iterator[Judgments]:
+        """Yield the judgments of each query."""
+        return (self[query] for query in self)
+
+    def get(self, query: Any, default: Any = None) -> Any:
+        """Return the judgments of a query, or the default if it is not judged."""
+        if query not in self:
+            return default
+        return self[query]
+
     def __getitem__(self, query: Any) -> Judgments:
-        """Return the judgments of a query: graded documents, or graded groups.
+        """Return the judgments of a query: graded documents, or graded groups if any query has groups.
+
+        `graded()` has the grades of documents in any case, and `groups()` groups.
 
         Example:
             >>> Qrels({"q1": ["d1", "d7"], "q2": {"d3": 2}})["q2"]

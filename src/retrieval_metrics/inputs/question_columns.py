@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain, count
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics.inputs.column_detection import (
+    COUNT_COLUMN,
     DOCUMENT_COLUMNS,
     GRADE_COLUMNS,
     QUERY_ID_COLUMNS,
@@ -188,7 +190,8 @@ def use_usual_names(rows: Iterable[Any], row_numbers: Sequence[int] | None = Non
     """Return rows whose columns have their usual names, whatever the case and the blanks in those of the user.
 
     Where no other column holds judgments, the only column of expected sources becomes `"relevant"`; without one, the
-    only column of file names becomes `"document"`.
+    only column of file names becomes `"document"`. A column `query` that holds ids beside a `text` becomes
+    `"query_id"`.
 
     Args:
         rows: The rows of a dataset; what is not a mapping is returned as it is.
@@ -205,10 +208,51 @@ def use_usual_names(rows: Iterable[Any], row_numbers: Sequence[int] | None = Non
         named_rows.append(named_row)
         if isinstance(named_row, Mapping):
             usual_names.update(name for name in named_row if isinstance(name, str))
+    if _is_query_an_id(named_rows, usual_names):
+        named_rows = [_rename_column(row, "query", QUERY_ID_COLUMNS[0]) for row in named_rows]
     column = _find_judgment_column(usual_names)
     if column is None:
         return named_rows
     return [_rename_column(row, column.name, column.usual_name) for row in named_rows]
+
+
+def _is_query_an_id(rows: Iterable[Any], usual_names: set[str]) -> bool:
+    """Return whether the column `query` holds ids, and the column `text` the texts of the questions.
+
+    That is so in the tables of this package. In others, `text` may be that of a document, so each query must look like
+    an id: a number, or ASCII text with a digit and without a blank.
+    """
+    text_keys = usual_names.intersection(QUERY_KEYS)
+    other_names = [*ID_KEYS, *DOCUMENT_COLUMNS, *FILE_COLUMNS]
+    has_judgments = not usual_names.isdisjoint(_JUDGMENT_NAMES)
+    if text_keys != {"query", "text"} or not usual_names.isdisjoint(other_names) or not has_judgments:
+        return False
+    is_own_table = COUNT_COLUMN in usual_names
+    queries: set[Any] = set()
+    n_rows = 0
+    for row in rows:
+        if not isinstance(row, Mapping):
+            return False
+        query = row.get("query")
+        text = row.get("text")
+        if not query and not text:
+            continue
+        if not isinstance(text, str) or not text.strip():
+            return False
+        if not isinstance(query, (str, Integral)) or not (is_own_table or _looks_like_id(query)):
+            return False
+        queries.add(query)
+        n_rows += 1
+    return 0 < n_rows == len(queries)
+
+
+def _looks_like_id(query: str | Integral) -> bool:
+    """Return whether a value is a number, or ASCII text with a digit and without a blank."""
+    if isinstance(query, Integral):
+        return True
+    has_digit = any(character.isdigit() for character in query)
+    has_blank = any(character.isspace() for character in query)
+    return has_digit and not has_blank and query.isascii()  # some scripts write questions without blanks
 
 
 class _JudgmentColumn(NamedTuple):

@@ -21,7 +21,7 @@ from retrieval_metrics.inputs.column_detection import (
 )
 from retrieval_metrics.inputs.foreign_datasets import REFERENCE_TEXTS_KEY, drop_missing, find_rows, translate_row
 from retrieval_metrics.inputs.ignored_grades import refuse_grades_beside_lists
-from retrieval_metrics.inputs.input_hints import RETRIEVING_METHODS
+from retrieval_metrics.inputs.input_hints import RETRIEVING_METHODS, missing_texts_message
 from retrieval_metrics.inputs.json_codec import add_forbidden, decode_judgments
 from retrieval_metrics.inputs.judgment_cells import (
     FORBIDDEN_COLUMN,
@@ -41,6 +41,7 @@ from retrieval_metrics.inputs.judgment_rows import (
 )
 from retrieval_metrics.inputs.own_tables import refuse_own_table
 from retrieval_metrics.inputs.provenance import PROVENANCE_FIELDS, LabelValue, Provenance
+from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.question_columns import (
     ANSWER_KEYS,
     ANSWERS_KEY,
@@ -133,6 +134,7 @@ def read_question_dataset(
         ValueError: If it is empty, a query appears twice, or a query has no judgments; or if `columns` name columns of
             something without rows.
     """
+    _refuse_qrels(dataset)
     _require_single_columns_and_rows(dataset, columns)
     if columns:
         return _read_named_columns(questions_class, dataset, columns, separator)
@@ -245,6 +247,12 @@ def _read_named_columns(
 def _is_table(dataset: object) -> bool:
     """Return whether a dataset is a table, in which an empty cell of judgments says that nothing is relevant."""
     return hasattr(dataset, "columns") or hasattr(dataset, "column_names")
+
+
+def _refuse_qrels(dataset: QuestionDataset) -> None:
+    """Raise if judgments alone are passed as a dataset; they can be iterated, which yields the ids of their queries."""
+    if isinstance(dataset, Qrels):
+        raise TypeError(missing_texts_message(dataset))
 
 
 def read_question_table(

@@ -105,6 +105,12 @@ def question_texts(questions: QueryTexts | Questions) -> Mapping[Any, str]:
     """Return the query texts by query id."""
     texts: Mapping[Any, Any] | Any = questions.queries if isinstance(questions, Questions) else questions
     if not isinstance(texts, Mapping):
+        # Imported here because only an error needs it.
+        from retrieval_metrics.inputs.input_hints import missing_texts_message
+        from retrieval_metrics.inputs.qrels import Qrels
+
+        if isinstance(texts, Qrels):
+            raise TypeError(missing_texts_message(texts))
         raise TypeError(
             f"questions must map query IDs to texts, or be an EvaluationSet, got {type(texts).__name__}; "
             "EvaluationSet.from_dataset(...) reads pairs and rows"

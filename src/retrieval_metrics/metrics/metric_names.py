@@ -167,8 +167,10 @@ def suggest_call(name: str) -> str:
     key = _read_attribute_name(name)
     other_hint = _suggest_no_metric(key)
     metric_name = _find_meaning(key)
-    if other_hint or metric_name is None:
+    if other_hint:
         return other_hint
+    if metric_name is None:
+        return _suggest_name_with_cutoff(key, "; write evaluate(qrels, run, {!r})")
     function_name = _FUNCTION_BY_METRIC.get(metric_name, metric_name)
     return f"; write evaluate(qrels, run, {metric_name!r}), or for one ranking metrics.{function_name}(gains)"
 
@@ -187,12 +189,22 @@ def suggest_own_name(name: str, public_names: Collection[str]) -> str:
             return f"; for maximal marginal relevance there is {', '.join(classes)}"
     other_hint = _suggest_no_metric(key)
     metric_name = _find_meaning(key)
-    if other_hint or metric_name is None:
+    if other_hint:
         return other_hint
+    if metric_name is None:
+        return _suggest_name_with_cutoff(key, "; pass the metric by its name, {!r}")
     for public_name in public_names:
         if _find_meaning(_read_attribute_name(public_name)) == metric_name:
             return f"; this metric is {public_name}"
     return f"; pass the metric by its name, {metric_name!r}"
+
+
+def _suggest_name_with_cutoff(key: str, hint: str) -> str:
+    """Return a hint that names the metric and cutoff that a name such as `top_5_accuracy` means; "" for other names."""
+    name_with_cutoff = _find_name_with_cutoff(key)
+    if name_with_cutoff is None:
+        return ""
+    return hint.format(name_with_cutoff)
 
 
 def _suggest_no_metric(key: str) -> str:
@@ -206,7 +218,7 @@ def _suggest_no_metric(key: str) -> str:
 
 def _read_attribute_name(name: str) -> str:
     """Return the name of a metric that the name of a function or class means, such as `hit_ratio` for `HitRatio`."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return _normalise_name(words).removeprefix(AUTORAG_PREFIX).partition("_at_")[0]
 
 
@@ -228,15 +240,20 @@ def _suggest_spelling(text: str) -> str:
 
 
 def _find_name_with_cutoff(key: str) -> str | None:
-    """Return the name that `precision_at_5` or `top_5_accuracy` means; None if it is no such name."""
-    top_k = re.fullmatch(r"top_?(\d+)_acc(?:uracy)?", key)
-    if top_k is not None:
-        return f"hit_rate@{top_k[1]}"
+    """Return the name that `precision_at_5` or `top_5_accuracy` means; None if it is no such name, or has no cutoff."""
+    top_k = re.fullmatch(r"top_?(\d+)_?acc(?:uracy)?", key)
     peer_spelling = _read_peer_spelling(key)
-    if peer_spelling is None:
+    if top_k is not None:
+        metric_name = "hit_rate"
+        cutoff = top_k[1]
+    elif peer_spelling is not None:
+        metric_name = canonical_name(peer_spelling[0])
+        cutoff = peer_spelling[1]
+    else:
         return None
-    name, cutoff = peer_spelling
-    return f"{canonical_name(name)}@{cutoff}"
+    if len(cutoff) > MAX_CUTOFF_DIGITS or int(cutoff) == 0:
+        return None
+    return f"{metric_name}@{int(cutoff)}"
 
 
 def _suggest_names(key: str, given_names: Collection[str]) -> str:
