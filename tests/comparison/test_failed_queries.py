@@ -40,8 +40,8 @@ def test_systems_that_failed_alike_are_grouped() -> None:
     runs = {"a": make_run([0, 1], ["d"]), "b": make_run([2, 3], ["x", "d"]), "c": make_run([4], ["d"])}
     comparison = compare_runs({**runs, "d": make_run([], ["d"])})
     assert group_by_failures(comparison.scores) == {
-        FailedQueries(2, 24, scored_zero=True): ["a", "b"],
-        FailedQueries(1, 24, scored_zero=True): ["c"],
+        FailedQueries(2, 24, treatment="zero"): ["a", "b"],
+        FailedQueries(1, 24, treatment="zero"): ["c"],
     }
     assert group_by_failures({"d": comparison.scores["d"]}) == {}
 
@@ -54,7 +54,7 @@ def test_failures_of_other_queries_do_not_count() -> None:
     for name, evaluation in evaluations.items():
         later[name] = evaluation.group_by(lambda query: int(query[1:]) >= 18)[True]
     failures = group_by_failures(rm.compare(later).scores)
-    assert failures == {FailedQueries(3, 6, scored_zero=True): ["a"]}
+    assert failures == {FailedQueries(3, 6, treatment="zero"): ["a"]}
 
 
 def test_losses_of_stages_have_their_own_values_for_a_failed_query() -> None:
@@ -62,4 +62,4 @@ def test_losses_of_stages_have_their_own_values_for_a_failed_query() -> None:
     with pytest.warns(rm.RetrievalWarning, match="failed on"):
         evaluation = rm.evaluate({"q0": ["d"], "q1": ["d"]}, run, "recall@2")
     losses = evaluation.stages.losses("recall@2")
-    assert group_by_failures({"losses": losses.scores}) == {FailedQueries(1, 2, scored_zero=False): ["losses"]}
+    assert group_by_failures({"losses": losses.scores}) == {FailedQueries(1, 2, treatment=None): ["losses"]}

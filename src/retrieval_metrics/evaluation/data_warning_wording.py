@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.redaction import show_error
+from retrieval_metrics.evaluation.summary_wording import format_treatment
 from retrieval_metrics.inputs.match_key import METADATA_PREFIX
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.display_text import quote_query_text
@@ -506,27 +507,22 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
     kind = "judged" if empty.is_every_query_expected else "answerable judged"
     expected = f"{empty.n_expected} {kind} {'query' if empty.n_expected == 1 else 'queries'}"
     have = "has" if empty.n_empty == 1 else "have"
-    treatment = _format_treatment(empty)
+    treatment = format_treatment(empty.treatment, empty.n_empty)
+    and_treatment = f" and {treatment}" if treatment else ""
     first_query = f"{empty.first_query!r}{quote_query_text(empty.first_query, empty.query_texts)}"
     example = numbers.format_example(empty.n_empty, first_query)
     if not empty.failures:
-        return f"{empty.n_empty} of {expected} ({example}) {have} no results and {treatment}"
+        return f"{empty.n_empty} of {expected} ({example}) {have} no results{and_treatment}"
     query, error = next(iter(empty.failures.items()))
     first_failure = f"{query!r}{quote_query_text(query, empty.query_texts)}: {show_error(error)}"
     failure_example = numbers.format_example(len(empty.failures), first_failure)
     if len(empty.failures) == empty.n_empty:
-        return f"the retriever failed on {empty.n_empty} of {expected}, which {treatment} ({failure_example})"
+        which_treatment = f", which {treatment}" if treatment else ""
+        return f"the retriever failed on {empty.n_empty} of {expected}{which_treatment} ({failure_example})"
     return (
-        f"{empty.n_empty} of {expected} ({example}) have no results and {treatment}; "
+        f"{empty.n_empty} of {expected} ({example}) have no results{and_treatment}; "
         f"the retriever failed on {len(empty.failures)} of them ({failure_example})"
     )
-
-
-def _format_treatment(empty: EmptyRankings) -> str:
-    """Return what queries without results score."""
-    if empty.n_empty == 1:
-        return "scores 0" if empty.scored_zero else "is excluded if absent from the run"
-    return "score 0" if empty.scored_zero else "are excluded if absent from the run"
 
 
 def format_line_ends(spans: Sequence[Any]) -> str:
