@@ -1,5 +1,6 @@
 """On how many queries retrievers failed, and what is left of a difference without them."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +35,29 @@ def test_a_difference_is_also_measured_where_neither_failed() -> None:
     assert conclusion.without_failures == DifferenceWithoutFailures(n=3, mean=-0.5)
     assert comparison.summary[0] == comparison.conclusions.caveats[0] == conclusion.as_dict()["caveats"][0]
     assert conclusion.as_dict()["caveats"][1] == comparison.conclusions.failure_notes[0] == comparison.summary[2]
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_which_queries_failed_is_known_without_the_rankings_and_of_merged_parts(tmp_path: Path) -> None:
+    runs = {"flaky": make_run(list(range(21)), ["d"]), "good": make_run([], ["x", "d"])}
+    comparison = compare_runs(runs)
+    expected = comparison.conclusions.get("mrr@2").without_failures
+    comparison.save(tmp_path / "comparison.json", rankings=False)
+    assert "slow" not in (tmp_path / "comparison.json").read_text(encoding="utf-8")
+    loaded = rm.load(tmp_path / "comparison.json")
+    assert loaded.conclusions.get("mrr@2").without_failures == expected
+    assert loaded.summary == comparison.summary
+    merged = {}
+    for name, run in runs.items():
+        parts = []
+        for queries in (list(QRELS)[::2], list(QRELS)[1::2]):
+            errors: Any = {query: error for query, error in run.errors.items() if query in queries}
+            part = rm.RetrievedRun({query: run[query] for query in queries}, errors)
+            parts.append(rm.evaluate({query: QRELS[query] for query in queries}, part, "mrr@2"))
+        merged[name] = rm.merge(parts)
+    assert rm.compare(merged).conclusions.get("mrr@2").without_failures == expected
+    some = rm.compare(dict(loaded.evaluations.items())).conclusions.get("mrr@2")
+    assert some.without_failures == expected
 
 
 def test_systems_that_failed_alike_are_grouped() -> None:

@@ -108,6 +108,7 @@ def merge_findings(parts: Sequence[Scores], clusters: Clusters | None) -> DataFi
         question_fingerprints=question_fingerprints,
         judgments_fingerprints=_JudgmentsFingerprints(parts),
         ranked_ids_fingerprint=None,
+        failed_queries=tuple(query for findings in known for query in findings.failed_queries),
     )
 
 
