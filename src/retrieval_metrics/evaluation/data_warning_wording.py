@@ -508,19 +508,17 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
     expected = f"{empty.n_expected} {kind} {'query' if empty.n_expected == 1 else 'queries'}"
     have = "has" if empty.n_empty == 1 else "have"
     treatment = format_treatment(empty.treatment, empty.n_empty)
-    and_treatment = f" and {treatment}" if treatment else ""
     first_query = f"{empty.first_query!r}{quote_query_text(empty.first_query, empty.query_texts)}"
     example = numbers.format_example(empty.n_empty, first_query)
     if not empty.failures:
-        return f"{empty.n_empty} of {expected} ({example}) {have} no results{and_treatment}"
+        return f"{empty.n_empty} of {expected} ({example}) {have} no results and {treatment}"
     query, error = next(iter(empty.failures.items()))
     first_failure = f"{query!r}{quote_query_text(query, empty.query_texts)}: {show_error(error)}"
     failure_example = numbers.format_example(len(empty.failures), first_failure)
     if len(empty.failures) == empty.n_empty:
-        which_treatment = f", which {treatment}" if treatment else ""
-        return f"the retriever failed on {empty.n_empty} of {expected}{which_treatment} ({failure_example})"
+        return f"the retriever failed on {empty.n_empty} of {expected}, which {treatment} ({failure_example})"
     return (
-        f"{empty.n_empty} of {expected} ({example}) have no results{and_treatment}; "
+        f"{empty.n_empty} of {expected} ({example}) have no results and {treatment}; "
         f"the retriever failed on {len(empty.failures)} of them ({failure_example})"
     )
 

@@ -143,7 +143,7 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
 
 
 def format_treatment(treatment: Treatment | None, n_queries: int) -> str:
-    """Return what queries without an answer score, such as `score 0`; nothing if there is no one answer."""
+    """Return what queries without an answer score, such as `score 0`; the treatment None says that they differ."""
     scores, are = ("scores", "is") if n_queries == 1 else ("score", "are")
     if treatment == "zero":
         return f"{scores} 0"
@@ -153,7 +153,7 @@ def format_treatment(treatment: Treatment | None, n_queries: int) -> str:
         return f"{are} excluded from the means"
     if treatment == "skipped":
         return f"{are} excluded if absent from the run"
-    return ""
+    return f"{are} excluded unless an empty ranking was returned"
 
 
 # Clusters of queries.
