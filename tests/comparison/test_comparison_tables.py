@@ -117,3 +117,14 @@ def test_a_cutoff_that_no_system_reaches_is_said_once_wherever_means_are_shown(t
         assert [text.count(note) for text in texts] == [1] * len(texts)
     comparison.save(tmp_path / "comparison.json", rankings=False)
     assert note in str(rm.load(tmp_path / "comparison.json"))
+
+
+@pytest.mark.parametrize("n_systems", [2, 3, 8])
+def test_a_metric_that_is_defined_for_no_query_has_dashes(n_systems: int, tmp_path: Path) -> None:
+    runs = {f"s{number}": {"q1": ["d"], "q2": ["x"]} for number in range(n_systems)}
+    comparison = rm.compare({"q1": ["d"], "q2": ["d"]}, runs, ["mrr", "leak@3"])
+    comparison.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    texts = [str(comparison), str(comparison.details), comparison.to_markdown(), page, repr(comparison.ranking)]
+    assert [re.findall(r"\bnan\b", text) for text in texts] == [[]] * len(texts)
+    assert re.search(r"^leak@3( +-)+  0$", str(comparison.details), re.MULTILINE)

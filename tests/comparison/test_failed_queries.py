@@ -1,5 +1,6 @@
 """On how many queries retrievers failed, and what is left of a difference without them."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,12 +37,35 @@ def test_a_difference_is_also_measured_where_neither_failed() -> None:
     assert conclusion.as_dict()["caveats"][1] == comparison.conclusions.failure_notes[0] == comparison.summary[2]
 
 
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_which_queries_failed_is_known_without_the_rankings_and_of_merged_parts(tmp_path: Path) -> None:
+    runs = {"flaky": make_run(list(range(21)), ["d"]), "good": make_run([], ["x", "d"])}
+    comparison = compare_runs(runs)
+    expected = comparison.conclusions.get("mrr@2").without_failures
+    comparison.save(tmp_path / "comparison.json", rankings=False)
+    assert "slow" not in (tmp_path / "comparison.json").read_text(encoding="utf-8")
+    loaded = rm.load(tmp_path / "comparison.json")
+    assert loaded.conclusions.get("mrr@2").without_failures == expected
+    assert loaded.summary == comparison.summary
+    merged = {}
+    for name, run in runs.items():
+        parts = []
+        for queries in (list(QRELS)[::2], list(QRELS)[1::2]):
+            errors: Any = {query: error for query, error in run.errors.items() if query in queries}
+            part = rm.RetrievedRun({query: run[query] for query in queries}, errors)
+            parts.append(rm.evaluate({query: QRELS[query] for query in queries}, part, "mrr@2"))
+        merged[name] = rm.merge(parts)
+    assert rm.compare(merged).conclusions.get("mrr@2").without_failures == expected
+    some = rm.compare(dict(loaded.evaluations.items())).conclusions.get("mrr@2")
+    assert some.without_failures == expected
+
+
 def test_systems_that_failed_alike_are_grouped() -> None:
     runs = {"a": make_run([0, 1], ["d"]), "b": make_run([2, 3], ["x", "d"]), "c": make_run([4], ["d"])}
     comparison = compare_runs({**runs, "d": make_run([], ["d"])})
     assert group_by_failures(comparison.scores) == {
-        FailedQueries(2, 24, scored_zero=True): ["a", "b"],
-        FailedQueries(1, 24, scored_zero=True): ["c"],
+        FailedQueries(2, 24, treatment="zero"): ["a", "b"],
+        FailedQueries(1, 24, treatment="zero"): ["c"],
     }
     assert group_by_failures({"d": comparison.scores["d"]}) == {}
 
@@ -54,7 +78,7 @@ def test_failures_of_other_queries_do_not_count() -> None:
     for name, evaluation in evaluations.items():
         later[name] = evaluation.group_by(lambda query: int(query[1:]) >= 18)[True]
     failures = group_by_failures(rm.compare(later).scores)
-    assert failures == {FailedQueries(3, 6, scored_zero=True): ["a"]}
+    assert failures == {FailedQueries(3, 6, treatment="zero"): ["a"]}
 
 
 def test_losses_of_stages_have_their_own_values_for_a_failed_query() -> None:
@@ -62,4 +86,4 @@ def test_losses_of_stages_have_their_own_values_for_a_failed_query() -> None:
     with pytest.warns(rm.RetrievalWarning, match="failed on"):
         evaluation = rm.evaluate({"q0": ["d"], "q1": ["d"]}, run, "recall@2")
     losses = evaluation.stages.losses("recall@2")
-    assert group_by_failures({"losses": losses.scores}) == {FailedQueries(1, 2, scored_zero=False): ["losses"]}
+    assert group_by_failures({"losses": losses.scores}) == {FailedQueries(1, 2, treatment=None): ["losses"]}

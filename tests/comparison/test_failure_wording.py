@@ -32,9 +32,13 @@ def compare_failing(n_failed: int, metrics: list[str], *, fails_at_last: bool = 
 def make_texts() -> dict[str, list[str]]:
     return {
         "failed queries": [
-            format_failed_queries(FailedQueries(4, 7, scored_zero=True), ["bm25"]),
-            format_failed_queries(FailedQueries(1, 1_200, scored_zero=True), ["bm25", "dense"]),
-            format_failed_queries(FailedQueries(2, 8, scored_zero=False), ["bm25"]),
+            format_failed_queries(FailedQueries(4, 7, treatment="zero"), ["bm25"]),
+            format_failed_queries(FailedQueries(1, 1_200, treatment="zero"), ["bm25", "dense"]),
+            format_failed_queries(FailedQueries(2, 8, treatment=None), ["bm25"]),
+            format_failed_queries(FailedQueries(2, 8, treatment="skipped"), ["bm25"]),
+            format_failed_queries(FailedQueries(2, 8, treatment="zero_if_higher_is_better"), ["bm25"]),
+            format_failed_queries(FailedQueries(1, 8, treatment="zero_if_higher_is_better"), ["bm25"]),
+            format_failed_queries(FailedQueries(2, 8, treatment="excluded"), ["bm25"]),
         ],
         "without failed queries": failure_notes(compare_failing(10, ["recall@2", "mrr@2", "hit_rate@2"]).conclusions),
         "without failed queries, in many metrics": failure_notes(compare_failing(10, MANY_METRICS).conclusions),

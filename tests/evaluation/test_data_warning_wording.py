@@ -15,7 +15,7 @@ from retrieval_metrics.evaluation.data_warnings import (
     UnlocatedItems,
     WarningKind,
 )
-from retrieval_metrics.evaluation.empty_rankings import EmptyRankings
+from retrieval_metrics.evaluation.empty_rankings import EmptyRankings, Treatment
 from retrieval_metrics.evaluation.hidden_calls import HiddenCalls
 from retrieval_metrics.evaluation.id_mismatch import (
     IdMismatch,
@@ -76,7 +76,7 @@ def make_empty_rankings(
     failures: Mapping[str | int, Exception],
     *,
     is_every_query_expected: bool = True,
-    scored_zero: bool = True,
+    treatment: Treatment | None = "zero",
     query_texts: QueryTexts | None = None,
 ) -> EmptyRankings:
     return EmptyRankings(
@@ -85,19 +85,23 @@ def make_empty_rankings(
         is_every_query_expected=is_every_query_expected,
         is_whole_run=False,
         first_query="q1",
-        scored_zero=scored_zero,
+        treatment=treatment,
         failures=failures,
         query_texts=query_texts or {},
     )
 
 
 EMPTY_RANKINGS = [
+    make_empty_rankings(2, {}, treatment="zero_if_higher_is_better"),
+    make_empty_rankings(1, {"q1": TIMEOUT}, treatment="zero_if_higher_is_better"),
+    make_empty_rankings(2, {"q1": TIMEOUT, "q2": TIMEOUT}, treatment="excluded"),
+    make_empty_rankings(2, {"q1": TIMEOUT}, treatment=None),
     make_empty_rankings(1, {}, is_every_query_expected=False),
     make_empty_rankings(2, {}),
-    make_empty_rankings(2, {}, scored_zero=False),
-    make_empty_rankings(1, {}, scored_zero=False),
+    make_empty_rankings(2, {}, treatment="skipped"),
+    make_empty_rankings(1, {}, treatment="skipped"),
     make_empty_rankings(1, {"q1": TIMEOUT}),
-    make_empty_rankings(2, {"q2": TIMEOUT}, scored_zero=False),
+    make_empty_rankings(2, {"q2": TIMEOUT}, treatment="skipped"),
     make_empty_rankings(2, {"q2": TIMEOUT}),
     make_empty_rankings(2, {"q1": TIMEOUT, "q2": TIMEOUT}),
     make_empty_rankings(2, {"q2": TIMEOUT}, query_texts={"q1": "Who opens the vault?", "q2": "When is payday?"}),

@@ -67,6 +67,23 @@ def test_queries_that_find_nothing_are_ordinary(size: int) -> None:
     assert find_obstacle(evaluate_parts(swapped, size))[1] not in {"foreign_ids", "near_misses"}
 
 
+def test_few_queries_and_small_parts_that_match_nothing_do_not_block() -> None:
+    small_parts = []
+    for queries in (QUERIES[:2], QUERIES[2:6]):
+        qrels = {query: QRELS[query] for query in queries}
+        small_parts.append(rm.evaluate(qrels, {query: FOREIGN[query] for query in queries}, "mrr@10"))
+    few = rm.merge(small_parts)
+    assert list_kinds(few) == [("no_common_ids", True)]
+    assert find_obstacle(few)[0]
+    # 18 of 40 queries are too many to find nothing by chance, but say little about the other 22.
+    minority = {query: FOREIGN[query] for query in QUERIES[22:]}
+    parts = []
+    for queries in (QUERIES[:22], QUERIES[22:]):
+        qrels = {query: QRELS[query] for query in queries}
+        parts.append(rm.evaluate(qrels, {query: (GOOD | minority)[query] for query in queries}, "mrr@10"))
+    assert find_obstacle(rm.merge(parts))[0]
+
+
 def test_an_outage_of_a_part_is_warned_of() -> None:
     merged = evaluate_parts(GOOD | {query: [] for query in QUERIES[20:]})
     assert list_kinds(merged) == [("empty_rankings", False)]

@@ -109,6 +109,8 @@ def make_texts() -> dict[str, list[str]]:
             *describe({}, rm.Rules(name="standard", unjudged="condensed"), [MRR]),
             *describe({"missing": 2, "failed": 1, "no_relevant": 1, "duplicates": 1}, lenient, [MRR]),
             *describe({"no_relevant": 1}, standard, [rm.Metric("leak", 5)]),
+            *describe({"missing": 3, "failed": 1}, standard, [rm.Metric("leak", 5)]),
+            *describe({"missing": 3, "failed": 1}, standard, [rm.Metric("leak", 5), MRR]),
         ],
         "clusters": [
             *wording.cluster_notes(ClusterSummary(make_clusters(20, by_source=True), {MRR: 1.25})),

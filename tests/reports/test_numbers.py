@@ -11,6 +11,8 @@ def test_numbers_are_written_for_reading() -> None:
     assert numbers.format_interval(Interval(0, float("inf"))) == "-"
     assert numbers.format_mean(0.5, Interval(0.25, 0.75)) == "0.500 [0.250, 0.750]"
     assert numbers.format_mean(2.0, Interval(0, float("inf"))) == "2.00"
+    assert numbers.format_mean(float("nan"), Interval(float("nan"), float("nan"))) == "-"
+    assert (numbers.format_known_value(float("nan")), numbers.format_known_value(0.25)) == ("-", "0.250")
     assert (numbers.format_p_value(0.00003), numbers.format_p_value(0.0312)) == ("< 0.001", "0.0312")
     assert (numbers.format_query_count(1), numbers.format_query_count(1250)) == ("1 query", "1,250 queries")
     assert [numbers.format_signed(value) for value in (0.04449, -0.00004, 0.0, float("inf"))] == [

@@ -47,7 +47,7 @@ def system_mean_charts(
         rows = []
         for system in order:
             place = place_by_system[system]
-            note = numbers.format_value(place.mean)
+            note = numbers.format_known_value(place.mean)
             if metric == comparison.metrics[0] and ranking.pareto.get(system) == "on":
                 note += " *"
             sign = SIGN_BY_STATUS[place.status]

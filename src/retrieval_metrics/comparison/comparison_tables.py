@@ -95,7 +95,7 @@ def _pair_table(comparison: ComparisonRecord) -> Table:
     rows = []
     for difference in differences:
         name = difference.metric
-        means = [numbers.format_value(mean) for mean in comparison.means[name].values()]
+        means = [numbers.format_known_value(mean) for mean in comparison.means[name].values()]
         rows.append([name, *means, *difference_cells(difference), str(comparison.n[name])])
     return Table(header, rows, _data_notes(comparison))
 

@@ -344,12 +344,12 @@ def conclude(
 ) -> Conclusions:
     """Return the conclusions that the differences of a comparison allow, pair by pair."""
     entries = []
-    errors_by_system = {name: system_scores.errors for name, system_scores in scores.items()}
+    failed_by_system = {name: system_scores.failed_queries for name, system_scores in scores.items()}
     for (system, baseline), differences_of_pair in differences.by_pair.items():
         # Rankings are compared only where the values suggest that they are the same.
         is_identical = all(difference.identical for difference in differences_of_pair)
         same_rankings = is_identical and have_same_rankings(scores[system], scores[baseline])
-        failed_queries = errors_by_system[system].keys() | errors_by_system[baseline].keys()
+        failed_queries = failed_by_system[system] | failed_by_system[baseline]
         for difference in differences_of_pair:
             conclusion = _conclude(difference, level=level, margin=margin, bounds=bounds, caveats=caveats)
             without_failures = None

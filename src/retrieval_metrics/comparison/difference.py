@@ -67,10 +67,11 @@ class Difference:
         comparable: Whether the difference says which system is better. Otherwise it is never significant.
         obstacle: Why it does not say so, if it is not comparable: the two systems fill the budget of the metric
             unequally (`"budget"`, see `Comparison.budgets`); one retrieved nothing (`"no_results"`); the ids of one
-            match no judgment and are unknown to the others (`"foreign_ids"`); ids or values that nearly match could
-            change the conclusion (`"near_misses"`); those of one seem to be shifted (`"shifted_ids"`); spans are
-            judged and the position of the items of one is unknown (`"unlocated"`); or one alone kept the documents that
-            `exclude=` should leave out (`"unused_exclusion"`).
+            match no judgment on half of the queries or more and, as far as rankings are known, are unknown to the
+            others (`"foreign_ids"`); ids or values that nearly match could change the conclusion (`"near_misses"`);
+            those of one seem to be shifted (`"shifted_ids"`); spans are judged and the position of the items of one is
+            unknown (`"unlocated"`); or one alone kept the documents that `exclude=` should leave out
+            (`"unused_exclusion"`).
         selected_from: From how many pairs of results this pair was selected by its results; the p value and the
             interval are corrected for that too.
         higher_is_better: Whether a higher value of the metric is better; queries are won and lost accordingly.

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.evaluation.empty_rankings import find_treatment
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from retrieval_metrics._internal.plain_types import QueryId
     from retrieval_metrics.comparison.difference import Difference
+    from retrieval_metrics.evaluation.empty_rankings import Treatment
     from retrieval_metrics.evaluation.scores import Scores
 
 
@@ -22,12 +25,12 @@ class FailedQueries:
     Attributes:
         n_failed: How many queries these are.
         n_queries: How many queries the system was evaluated on.
-        scored_zero: Whether the metrics of a failed query are 0.
+        treatment: What a failed query scores; None if only given metrics, which have their own values, are compared.
     """
 
     n_failed: int
     n_queries: int
-    scored_zero: bool
+    treatment: Treatment | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ def group_by_failures(scores_by_system: Mapping[str, Scores]) -> dict[FailedQuer
         if n_failed:
             # Given metrics, such as the losses of stages, have values of their own for a failed query.
             has_own_metrics = any(not metric.definition.is_given for metric in scores.metrics)
-            scored_zero = scores.rules.missing == "zero" and has_own_metrics
-            failures = FailedQueries(n_failed, scores.counts["queries"], scored_zero)
+            treatment = find_treatment(scores.metrics, scores.rules) if has_own_metrics else None
+            failures = FailedQueries(n_failed, scores.counts["queries"], treatment)
             systems_by_failures.setdefault(failures, []).append(system)
     return systems_by_failures
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics._internal.redaction import show_error
 from retrieval_metrics.comparison.conclusion_wording import MAX_NAMES
+from retrieval_metrics.evaluation.summary_wording import format_treatment
 from retrieval_metrics.reports import numbers
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ def format_failed_queries(failures: FailedQueries, systems: list[str]) -> str:
     each = "" if len(systems) == 1 else " each"
     names = numbers.join_names(systems, most=MAX_NAMES)
     text = f"{names}{each} failed on {failures.n_failed:,} of {numbers.format_query_count(failures.n_queries)}"
-    if failures.scored_zero:
-        verb = "scores" if failures.n_failed == 1 else "score"
-        text += f", which {verb} 0"
+    # Where the rules skip queries, they keep a failed one: its ranking is there, and empty.
+    if failures.treatment is not None and failures.treatment != "skipped":
+        text += f", which {format_treatment(failures.treatment, failures.n_failed)}"
     return f"{text}."
 
 

@@ -290,13 +290,13 @@ class SystemRanking(Printed):
 
     def __repr__(self) -> str:
         places = self.by_metric[self.first_metric]
-        means = ", ".join(f"{place.system} {numbers.format_value(place.mean)}" for place in places)
+        means = ", ".join(f"{place.system} {numbers.format_known_value(place.mean)}" for place in places)
         return f"<SystemRanking by {self.first_metric}: {means}>"
 
 
 def _format_place(place: RankedSystem) -> str:
     """Return a mean and the sign of its status; the mean of the baseline, or of the best, has its interval instead."""
-    mean = numbers.format_value(place.mean)
+    mean = numbers.format_known_value(place.mean)
     if place.status in {"best", "baseline"}:
         mean = numbers.format_mean(place.mean, place.interval)
     # Behind the mean, because "= 0.3" would be read as its value, and "▲ 0.3" as a change by 0.3.

@@ -75,7 +75,7 @@ def _settings_table(tuning: TuningResult) -> Table:
                 numbers.format_interval(setting.difference.interval, difference=True),
                 numbers.format_p_value(setting.difference.p_corrected),
             ]
-        means = [numbers.format_value(setting.means[metric]) for metric in tuning.rule.metrics]
+        means = [numbers.format_known_value(setting.means[metric]) for metric in tuning.rule.metrics]
         share = f"{100 * setting.selection_rate:.0f}%"
         rows.append([setting.name, *means, *gain_cells, share, _format_standing(setting, tuning)])
     notes = ["CIs and p values are simultaneous over all settings; selected: best in bootstrap resamples"]

@@ -57,6 +57,7 @@ class DataFindings:
         judgments_fingerprints: The fingerprint of the judgments of each query.
         ranked_ids_fingerprint: The fingerprint of the ranked ids of all queries; None if they are unknown, or of
             several runs, or on disk.
+        failed_queries: The queries whose retriever failed; those of the whole evaluation if it is of some queries.
     """
 
     warnings: tuple[DataWarning, ...]
@@ -71,6 +72,7 @@ class DataFindings:
     question_fingerprints: Mapping[QueryId, str]
     judgments_fingerprints: Mapping[QueryId, str]
     ranked_ids_fingerprint: str | None
+    failed_queries: tuple[QueryId, ...] = ()
 
     def take(self, rows: IntArray) -> DataFindings:
         """Return the findings about some of the queries; warnings stay those of all."""
@@ -122,6 +124,7 @@ def collect_data_findings(scores: Scores, *, with_fingerprints: bool = True) -> 
         question_fingerprints=question_fingerprints(scores),
         judgments_fingerprints=judgments_fingerprints(scores) if with_fingerprints else {},
         ranked_ids_fingerprint=_fingerprint_ranked_ids(scores, origin) if with_fingerprints else None,
+        failed_queries=tuple(scores.errors),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics._internal.redaction import show_error
+from retrieval_metrics.evaluation.summary_wording import format_treatment
 from retrieval_metrics.inputs.match_key import METADATA_PREFIX
 from retrieval_metrics.reports import numbers
 from retrieval_metrics.reports.display_text import quote_query_text
@@ -506,7 +507,7 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
     kind = "judged" if empty.is_every_query_expected else "answerable judged"
     expected = f"{empty.n_expected} {kind} {'query' if empty.n_expected == 1 else 'queries'}"
     have = "has" if empty.n_empty == 1 else "have"
-    treatment = _format_treatment(empty)
+    treatment = format_treatment(empty.treatment, empty.n_empty)
     first_query = f"{empty.first_query!r}{quote_query_text(empty.first_query, empty.query_texts)}"
     example = numbers.format_example(empty.n_empty, first_query)
     if not empty.failures:
@@ -520,13 +521,6 @@ def format_empty_rankings(empty: EmptyRankings) -> str:
         f"{empty.n_empty} of {expected} ({example}) have no results and {treatment}; "
         f"the retriever failed on {len(empty.failures)} of them ({failure_example})"
     )
-
-
-def _format_treatment(empty: EmptyRankings) -> str:
-    """Return what queries without results score."""
-    if empty.n_empty == 1:
-        return "scores 0" if empty.scored_zero else "is excluded if absent from the run"
-    return "score 0" if empty.scored_zero else "are excluded if absent from the run"
 
 
 def format_line_ends(spans: Sequence[Any]) -> str:

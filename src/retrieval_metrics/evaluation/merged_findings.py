@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 # miss by chance with less than this probability. A query or two that find nothing judged are ordinary.
 MIN_UNMEASURED_QUERIES = 10
 MAX_CHANCE = 0.001
+# The obstacles of parts whose ids do not match the judgments.
+UNMATCHED = frozenset({"foreign_ids", "shifted_ids"})
 
 
 class _UnmeasuredPart(NamedTuple):
@@ -106,6 +108,7 @@ def merge_findings(parts: Sequence[Scores], clusters: Clusters | None) -> DataFi
         question_fingerprints=question_fingerprints,
         judgments_fingerprints=_JudgmentsFingerprints(parts),
         ranked_ids_fingerprint=None,
+        failed_queries=tuple(query for findings in known for query in findings.failed_queries),
     )
 
 
@@ -160,7 +163,8 @@ def _merge_warnings(
 def _find_obstacle(parts: Sequence[Scores], findings_of_parts: Sequence[DataFindings | None]) -> OwnObstacle | None:
     """Return why the whole cannot be measured; None if it can.
 
-    It cannot if no part can, or if a part whose ids do not match the judgments is too large to miss all by chance.
+    It cannot if no part can, though a few queries whose ids match no judgment are ordinary. Or parts whose ids do not
+    match have half of the queries or more, and one of them is too large to miss all by chance.
     """
     unmeasured: list[_UnmeasuredPart] = []
     foreign_parts: list[Scores] = []
@@ -173,15 +177,24 @@ def _find_obstacle(parts: Sequence[Scores], findings_of_parts: Sequence[DataFind
         unmeasured = [part for part in unmeasured if part.obstacle != "foreign_ids"]
     if not unmeasured:
         return None
+    n_queries = sum(len(part.queries) for part in parts)
+    n_by_obstacle: Counter[OwnObstacle] = Counter()
+    for unmeasured_part in unmeasured:
+        n_by_obstacle[unmeasured_part.obstacle] += unmeasured_part.n_queries
     largest_first = sorted(unmeasured, key=lambda part: -part.n_queries)
     if len(unmeasured) == len(parts):
-        return largest_first[0].obstacle
+        obstacle, n_unmeasured = n_by_obstacle.most_common(1)[0]
+        # Few queries may find nothing by chance, and whether another system retrieved the same cannot be known later.
+        if obstacle == "foreign_ids" and n_unmeasured < MIN_UNMEASURED_QUERIES:
+            return None
+        return obstacle
     miss_rate = 1 - _estimate_judged_rate(findings_of_parts)
     for part_of_whole in largest_first:
         # With more parts, it is likelier that one of them misses all by chance.
         chance = len(parts) * miss_rate**part_of_whole.n_queries
         is_large = part_of_whole.n_queries >= MIN_UNMEASURED_QUERIES and chance < MAX_CHANCE
-        if is_large and part_of_whole.obstacle in {"foreign_ids", "shifted_ids"}:
+        is_half = 2 * n_by_obstacle[part_of_whole.obstacle] >= n_queries
+        if is_large and is_half and part_of_whole.obstacle in UNMATCHED:
             return part_of_whole.obstacle
     return None
 

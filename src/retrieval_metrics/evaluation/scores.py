@@ -354,6 +354,13 @@ class Scores:
         return {} if self.origin is None else find_failed_queries(self.origin.judged, self.origin.run)
 
     @property
+    def failed_queries(self) -> frozenset[QueryId]:
+        """The queries whose retriever failed, as far as it is known; its exceptions are not needed."""
+        if self.origin is None:
+            return frozenset(() if self.findings is None else self.findings.failed_queries)
+        return frozenset(self.errors)
+
+    @property
     def seconds(self) -> dict[QueryId, float]:
         """How long the retriever took for each query; nothing if the run does not say or is not kept."""
         run = None if self.origin is None else self.origin.run

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.evaluation.empty_rankings import find_treatment
 from retrieval_metrics.evaluation.ranking_depths import find_cut_metrics
 from retrieval_metrics.metrics.base.metric import replace_cutoff
 from retrieval_metrics.reports import numbers
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.evaluation.counts import Counts
+    from retrieval_metrics.evaluation.empty_rankings import Treatment
     from retrieval_metrics.evaluation.query_scores import QueryScore
     from retrieval_metrics.evaluation.ranking_depths import DepthCounts
     from retrieval_metrics.evaluation.summary import ClusterSummary, MetricSummary, Summary
@@ -36,6 +38,20 @@ DUPLICATE_TREATMENTS = {
     "ignore": "not credited",
     "count": "credited again",
     "error": "refused",
+}
+# What follows queries with no results. Where lower is better, an empty ranking scores 0, and a lacking one nothing.
+MISSING_TREATMENTS: dict[Treatment, str] = {
+    "zero": ", scored 0",
+    "zero_if_higher_is_better": ", scored 0 where higher is better",
+    "excluded": "; queries absent from the run are excluded, others score 0",
+    "skipped": "; queries absent from the run are excluded",
+}
+# What follows queries on which the retriever failed.
+FAILURE_TREATMENTS: dict[Treatment, str] = {
+    "zero": ", scored 0",
+    "zero_if_higher_is_better": ", scored 0 where higher is better, else excluded from the means",
+    "excluded": ", excluded from the means",
+    "skipped": "",
 }
 
 # From this number on, the metrics in which lower is better are not listed if only a few others are left to list.
@@ -97,12 +113,9 @@ def _format_queries(n_queries: int, rules: Rules) -> str:
 
 
 def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
-    scored_zero = ", scored 0"
-    is_missing_zero = rules.missing == "zero"
-    missing_treatment = scored_zero if is_missing_zero else "; queries absent from the run are excluded"
-    failure_treatment = scored_zero if is_missing_zero else ""
+    treatment = find_treatment(metrics, rules)
     if rules.no_relevant == "zero":
-        no_relevant_treatment = scored_zero
+        no_relevant_treatment = ", scored 0"
     elif any(not (metric.definition.higher_is_better or metric.definition.needs_relevant) for metric in metrics):
         no_relevant_treatment = ": excluded from the means of metrics that need them"
     else:
@@ -111,8 +124,8 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
     if rules.ties != "expected":
         tie_remedy = " (ties='expected' shows the effect)"
     return {
-        "missing": f" with no results{missing_treatment}",
-        "failed": f" on which the retriever failed{failure_treatment}",
+        "missing": f" with no results{MISSING_TREATMENTS[treatment]}",
+        "failed": f" on which the retriever failed{FAILURE_TREATMENTS[treatment]}",
         "unjudged_queries": " in the run but without judgments, ignored",
         "no_relevant": f" without relevant documents{no_relevant_treatment}",
         "ties": f" in which a judged document is tied on score{tie_remedy}",
@@ -127,6 +140,20 @@ def _issue_texts(rules: Rules, metrics: Sequence[Metric]) -> dict[str, str]:
             "the first"
         ),
     }
+
+
+def format_treatment(treatment: Treatment | None, n_queries: int) -> str:
+    """Return what queries without an answer score, such as `score 0`; the treatment None says that they differ."""
+    scores, are = ("scores", "is") if n_queries == 1 else ("score", "are")
+    if treatment == "zero":
+        return f"{scores} 0"
+    if treatment == "zero_if_higher_is_better":
+        return f"{scores} 0 where higher is better"
+    if treatment == "excluded":
+        return f"{are} excluded from the means"
+    if treatment == "skipped":
+        return f"{are} excluded if absent from the run"
+    return f"{are} excluded unless an empty ranking was returned"
 
 
 # Clusters of queries.

@@ -18,6 +18,11 @@ SMALLEST_P = 0.001
 format_value = rounding.format_value
 
 
+def format_known_value(number: float) -> str:
+    """Return a value as `format_value` does, or `-` if it is NaN, as the mean over no query is."""
+    return "-" if isnan(number) else format_value(number)
+
+
 def format_distinct(number: float, other_number: float) -> tuple[str, str]:
     """Return two values with as many digits as it takes to see which is larger, and three at least.
 
@@ -48,8 +53,8 @@ def format_interval(ends: Interval, *, difference: bool = False) -> str:
 
 
 def format_mean(number: float, ends: Interval) -> str:
-    """Return a mean with its interval, `0.850 [0.721, 0.882]`, or alone if nothing is known of the interval."""
-    return f"{format_value(number)} {format_interval(ends)}".removesuffix(" -")
+    """Return a mean with its interval, `0.850 [0.721, 0.882]`, or alone if nothing is known of it; `-` for NaN."""
+    return f"{format_known_value(number)} {format_interval(ends)}".removesuffix(" -")
 
 
 def format_three_digits(number: float) -> str:
