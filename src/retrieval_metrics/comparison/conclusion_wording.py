@@ -135,7 +135,7 @@ def _format_no_common_query(names: _Names) -> str:
 # Why systems are not comparable, apart from budgets. The warnings before the sentence name the system and the IDs.
 OBSTACLES = {
     "no_results": "one system retrieved nothing for any query",
-    "foreign_ids": "one system's IDs match no judgment on half of the queries or more",
+    "foreign_ids": "many or all of one system's IDs match no judgment",
     "shifted_ids": "one system's IDs or rankings seem to be shifted by one",
     "near_misses": "IDs or values that nearly match the judgments could change the conclusion",
     "unlocated": "one system's results could not be located in their sources",

@@ -27,7 +27,7 @@ MAX_LEFT_OUT = 4
 
 # Why a setting takes no part in the choice.
 OBSTACLES: dict[Obstacle, str] = {
-    "foreign_ids": "on half of the queries or more, no ID is judged",
+    "foreign_ids": "many or all IDs match no judgment",
     "shifted_ids": "IDs or rankings seem shifted by one",
     "near_misses": "IDs nearly match the judgments",
     "unlocated": "results could not be located in their sources",
