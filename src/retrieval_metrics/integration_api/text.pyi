@@ -1,4 +1,5 @@
 from retrieval_metrics._internal.atomic_write import save_text as save_text
+from retrieval_metrics.evaluation.ranking_depths import count_depths as count_depths
 from retrieval_metrics.evaluation.summary_wording import depth_notes as depth_notes
 from retrieval_metrics.files.json_parsing import read_json as read_json
 from retrieval_metrics.reports import numbers as numbers

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from retrieval_metrics.integration_api import warn
-from retrieval_metrics.integration_api.text import depth_notes
+from retrieval_metrics.integration_api.text import count_depths, depth_notes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,15 +31,8 @@ class SingleQueries:
         self._lengths.append(n_retrieved)
         if len(self._lengths) < N_QUERIES:
             return
-        longest = max(self._lengths)
-        notes = depth_notes(
-            {
-                "longest_ranking": longest,
-                "rankings": N_QUERIES,
-                "cut_rank": longest,
-                "cut_rankings": self._lengths.count(longest),
-            },
-            metrics,
-        )
-        for note in notes:
+        depths = count_depths(np.array(self._lengths), metrics)
+        if depths["cut_rank"] < depths["longest_ranking"]:
+            return  # a ranking reaches all cutoffs
+        for note in depth_notes(depths, metrics):
             warn(f"in the first {N_QUERIES} queries, {note}", host="llama_index")
