@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparison.paired_values import PairedValues
     from retrieval_metrics.evaluation.near_miss_effect import ChangeByQuery
     from retrieval_metrics.evaluation.scores import Origin, Scores
+
 Obstacle: TypeAlias = Literal[
     "no_results", "foreign_ids", "near_misses", "shifted_ids", "unlocated", "unused_exclusion"
 ]

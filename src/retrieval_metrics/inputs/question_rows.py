@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, time
+from functools import partial
 from itertools import chain
 from math import isfinite
 from numbers import Real
@@ -153,31 +154,18 @@ def read_question_dataset(
         return replace(questions, corpus=_get_mapping(dataset, "corpus") or {})
     if queries is not None and all(isinstance(text, str) for text in queries.values()):
         raise ValueError("a dataset with 'queries' needs their judgments under 'relevant_docs', which is missing")
+    read_rows = partial(_read_rows, questions_class, separator=separator, is_table=is_file, named_columns=named_columns)
     rows = find_rows(dataset)
     if rows is not None:
         if _is_table(dataset):
             return read_question_table(questions_class, rows, separator=separator)
-        return _read_rows(
-            questions_class,
-            rows,
-            separator,
-            is_table=is_file,
-            row_numbers=row_numbers,
-            named_columns=named_columns,
-        )
+        return read_rows(rows, row_numbers=row_numbers)
     if isinstance(dataset, Mapping):
         rows = _find_rows_in_mapping(dataset)
         if rows is not None:
             row_numbers = [number for number, row in enumerate(rows, start=1) if not _is_blank_row(row)]
             rows = [row for row in rows if not _is_blank_row(row)]
-            return _read_rows(
-                questions_class,
-                rows,
-                separator,
-                is_table=is_file,
-                row_numbers=row_numbers,
-                named_columns=named_columns,
-            )
+            return read_rows(rows, row_numbers=row_numbers)
         refuse_separator(separator)
         _require_judgments(dataset)
         return _make_questions(questions_class, {text: text for text in dataset}, dataset, {})
@@ -187,14 +175,7 @@ def read_question_dataset(
             "check the order of the arguments"
         )
     if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
-        return _read_rows(
-            questions_class,
-            dataset,
-            separator,
-            is_table=is_file,
-            row_numbers=row_numbers,
-            named_columns=named_columns,
-        )
+        return read_rows(dataset, row_numbers=row_numbers)
     hint = ""
     if isinstance(dataset, str):
         hint = "; if it is a path, the file does not exist; if it is JSON, parse it with json.loads"

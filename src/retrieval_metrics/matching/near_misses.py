@@ -18,7 +18,6 @@ from retrieval_metrics.inputs.document_texts import iterate_items, unify_text
 from retrieval_metrics.inputs.items import Piece, Retrieved
 from retrieval_metrics.inputs.match_key import get_match_key
 from retrieval_metrics.inputs.run import Run, StreamedRun
-from retrieval_metrics.matching.id_forms import describe_form
 from retrieval_metrics.matching.near_ids import (
     NearIdIndex,
     find_near_kind,
@@ -503,6 +502,9 @@ class _Search:
 
         Another index has answered them, so their ids do not tell which documents there are.
         """
+        # Imported here because few runs hold ids that nearly match.
+        from retrieval_metrics.matching.id_forms import describe_form
+
         has_hit = np.zeros(self._judged.n_queries, dtype=np.bool_)
         has_hit[self._qrels.document_query[self._judged.items.document]] = True
         with_hits = [self._qrels.queries[place] for place in np.flatnonzero(has_hit).tolist()]
