@@ -10,16 +10,13 @@ import struct
 import subprocess
 import sys
 import termios
-import warnings
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.cli.main import main
-from retrieval_metrics.cli.output import FORMATS, CommandOutput, show_unprinted_warnings
-from retrieval_metrics.reports.tables import Table
+from retrieval_metrics.cli.output import FORMATS, CommandOutput
 
 
 def test_json_holds_the_numbers_to_the_last_bit(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,35 +242,3 @@ def test_csv_for_spreadsheets_holds_no_formulas(text: str) -> None:
     result = CommandOutput([], {}, [{"query": text, "mrr": -0.5}])
     assert list(csv.reader(io.StringIO(FORMATS["csv"](result))))[1] == [f"'{text}", "-0.5"]
     assert list(csv.reader(io.StringIO(FORMATS["raw_csv"](result))))[1] == [text, "-0.5"]
-
-
-@pytest.mark.filterwarnings("always::retrieval_metrics.RetrievalWarning")
-@pytest.mark.parametrize(("is_one_place", "kind", "n_shown"), [(True, None, 1), (False, None, 2), (True, "json", 2)])
-def test_a_warning_that_is_read_in_the_output_is_not_shown_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str | None, n_shown: int, *, is_one_place: bool
-) -> None:
-    shown: list[str] = []
-    monkeypatch.setattr(warnings, "showwarning", lambda message, *_: shown.append(str(message)))
-    with (tmp_path / "log").open("w") as log, (tmp_path / "other").open("w") as other:
-        monkeypatch.setattr(sys, "stdout", log)
-        monkeypatch.setattr(sys, "stderr", log if is_one_place else other)
-        with show_unprinted_warnings(Namespace(output=None, format=kind)) as tables:
-            for message in ("printed", "not printed"):
-                warnings.warn(message, rm.RetrievalWarning, stacklevel=1)
-            tables.append(Table((), (), ["printed."]))
-    assert shown == ["printed", "not printed"][-n_shown:]
-
-
-def warn_and_fail() -> None:
-    with show_unprinted_warnings(Namespace(output=None, format=None)):
-        warnings.warn("first", rm.RetrievalWarning, stacklevel=1)
-        raise ValueError("damaged")
-
-
-@pytest.mark.filterwarnings("always::retrieval_metrics.RetrievalWarning")
-def test_warnings_before_an_error_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[str] = []
-    monkeypatch.setattr(warnings, "showwarning", lambda message, *_: shown.append(str(message)))
-    with pytest.raises(ValueError, match="damaged"):
-        warn_and_fail()
-    assert shown == ["first"]

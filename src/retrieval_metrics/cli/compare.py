@@ -27,6 +27,7 @@ from retrieval_metrics.cli.input_files import (
     read_saved_evaluations,
     scoring_arguments,
 )
+from retrieval_metrics.cli.printed_warnings import show_warnings_except
 from retrieval_metrics.comparison.comparison_tables import comparison_tables, notes_tables
 from retrieval_metrics.comparison.difference import supported_numbers
 from retrieval_metrics.comparison.plan import SPARSE_SCENARIO
@@ -36,7 +37,7 @@ from retrieval_metrics.reports.tables import Table
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from retrieval_metrics.comparison.plan import PlanScenario
 
@@ -96,8 +97,7 @@ def run(arguments: argparse.Namespace) -> bool:
     compared: tuple[Any, ...] = (saved,)
     if saved is None:
         compared = read_qrels_and_run(arguments, paths_by_name(arguments.runs))
-    prints_text = arguments.output is None and arguments.format in {None, "text"}
-    comparison = _compare(compared, options, prints_text=prints_text)
+    comparison = _compare(compared, options, prints_text=output.prints_text(arguments))
     if arguments.report is not None:
         comparison.report(arguments.report, **texts)
     if arguments.save is not None:
@@ -113,17 +113,15 @@ def run(arguments: argparse.Namespace) -> bool:
 def _compare(compared: tuple[Any, ...], options: dict[str, Any], *, prints_text: bool) -> rm.Comparison:
     """Return the comparison, and show the warnings that the printed text does not contain anyway."""
     caught: list[warnings.WarningMessage] = []
-    printed: set[str] = set()
+    caveats: Sequence[str] = ()
     try:
         with warnings.catch_warnings(record=True) as caught:
             comparison = rm.compare(*compared, **options)
         if prints_text:
-            printed = {caveat.removesuffix(".") for caveat in comparison.conclusions.caveats}
+            caveats = comparison.conclusions.caveats
         return comparison
     finally:
-        for warning in caught:
-            if str(warning.message).removesuffix(".") not in printed:
-                warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
+        show_warnings_except(caught, caveats)
 
 
 class _PairPlan(NamedTuple):

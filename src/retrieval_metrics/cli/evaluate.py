@@ -28,6 +28,7 @@ from retrieval_metrics.cli.input_files import (
     truncate_rankings,
 )
 from retrieval_metrics.cli.option_types import parse_labels, parse_metric_value, read_values_by_query
+from retrieval_metrics.cli.printed_warnings import show_unprinted_warnings
 from retrieval_metrics.cli.trec_eval_lines import (
     format_trec_eval,
     is_known_metric,
@@ -122,8 +123,8 @@ def run(arguments: argparse.Namespace) -> bool:
     metrics = [*_metrics_to_compute(measures, arguments.level), *bounded_metrics]
     options = scoring_arguments(arguments) | {"rules": rules}
     evaluations = {}
-    to_terminal = arguments.output is None and arguments.format in {None, "text"}
-    with output.show_unprinted_warnings(arguments) as printed_tables:
+    to_terminal = output.prints_text(arguments)
+    with show_unprinted_warnings(arguments) as printed_tables:
         with repeat_warnings_once(len(inputs)) as run_warnings:
             for name, (qrels, whole_run) in inputs.items():
                 scored_run = whole_run

@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import textwrap
-import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -59,35 +58,9 @@ class CommandOutput(NamedTuple):
     lines: str = ""
 
 
-@contextmanager
-def show_unprinted_warnings(arguments: argparse.Namespace) -> Iterator[list[Table]]:
-    """Hold back the warnings within a block, and show at its end those that will not be read beside the output anyway.
-
-    The block adds the tables that will be printed to the list that it gets. All warnings are shown beside another
-    format than text, and if stdout goes elsewhere than stderr: to a file, or to a program that may drop the line.
-    """
-    tables: list[Table] = []
-    caught: list[warnings.WarningMessage] = []
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            yield tables
-    finally:
-        printed: set[str] = set()
-        prints_text = arguments.output is None and arguments.format in {None, "text"}
-        if prints_text and _have_one_destination(sys.stdout, sys.stderr):
-            for table in tables:
-                printed.update(note.removesuffix(".") for note in table.notes)
-        for warning in caught:
-            if str(warning.message).removesuffix(".") not in printed:
-                warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
-
-
-def _have_one_destination(stream: Any, other: Any) -> bool:
-    """Return whether what is written to two streams is read in one place, such as a terminal or the log of a build."""
-    try:
-        return os.path.sameopenfile(stream.fileno(), other.fileno())
-    except (OSError, ValueError, AttributeError):  # tests replace them by something that is not a file
-        return False
+def prints_text(arguments: argparse.Namespace) -> bool:
+    """Return whether the output is text on stdout."""
+    return arguments.output is None and arguments.format in {None, "text"}
 
 
 def finish(result: CommandOutput, arguments: argparse.Namespace, failures: Sequence[str] = ()) -> bool:

@@ -24,6 +24,7 @@ from retrieval_metrics.cli.input_files import (
     scoring_arguments,
 )
 from retrieval_metrics.cli.option_types import parse_bound, parse_metrics
+from retrieval_metrics.cli.printed_warnings import show_unprinted_warnings
 
 if TYPE_CHECKING:
     import argparse
@@ -102,7 +103,7 @@ def run(arguments: argparse.Namespace) -> bool:
     runs: Any = saved
     if saved is None:
         qrels, runs = read_qrels_and_run(arguments, paths_by_name(arguments.runs))
-    with output.show_unprinted_warnings(arguments) as printed_tables:
+    with show_unprinted_warnings(arguments) as printed_tables:
         tuning = rm.tune(runs, qrels, metric, **options)
         printed_tables.extend(tuning.tables)
     if arguments.report is not None:
